@@ -12,10 +12,8 @@ from xdsl.dialects.builtin import (
     AnyFloat,
     ArrayAttr,
     DenseIntOrFPElementsAttr,
-    FloatAttr,
     FunctionType,
     IndexType,
-    IntegerAttr,
     IntegerType,
     ModuleOp,
     TupleType,
@@ -25,6 +23,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.dialects.func import ReturnOp as FuncReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
+from lowerings.ir.scalar_attributes import scalar_attribute
 from lowerings.layouts.entry_layout import ENTRY_LAYOUT
 from lowerings.simplify.xla_flatten_tuples import take_entry_aliases
 from xla_dialect.literals.arrays import from_numpy, numpy_dtype
@@ -109,20 +108,12 @@ def _constants(type_: Attribute, is_of_xla: bool) -> list[Operation] | None:
         if is_of_xla:
             return [ConstantOp.make([], {"value": literal}, result_types=[type_])]
         return [arith.ConstantOp(literal)]
-    zero = _zero(type_)
-    return None if zero is None else [arith.ConstantOp(zero)]
-
-
-def _zero(type_: Attribute) -> Any:
-    """The attribute of a constant; None for types of which there are none."""
-    if isinstance(type_, IntegerType | IndexType):
-        return IntegerAttr(0, cast("IntegerType | IndexType", type_))
-    if isinstance(type_, AnyFloat):
-        return FloatAttr(0.0, type_)
+    if isinstance(type_, IntegerType | IndexType | AnyFloat):
+        return [arith.ConstantOp(scalar_attribute(0, cast(Attribute, type_)))]
     if isinstance(type_, VectorType):
         vector = cast("VectorType[Any]", type_)
-        if _zero(vector.element_type) is not None:
-            return DenseIntOrFPElementsAttr.from_list(vector, [0])
+        if isinstance(vector.element_type, IntegerType | IndexType | AnyFloat):
+            return [arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(vector, [0]))]
     return None
 
 

@@ -15,7 +15,7 @@ from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.type import get_element_type_or_self
 
-from lowerings.ir.functions import references
+from lowerings.ir.functions import reaching, references
 from xla_dialect.ops.tuples import TupleOp
 from xla_dialect.types import flatten
 from xla_dialect.xdsl.traversal import inventory, operands_of, operations_in
@@ -89,11 +89,7 @@ def _is_of_complex_numbers(op: Operation) -> bool:
 
 def _reaching(functions: dict[str, Operation], wanted: set[str]) -> set[str]:
     """Some functions, and those that refer to one of them, or to one that does."""
-    named = {name: set(references(function)) for name, function in functions.items()}
-    found = set(wanted)
-    while further := {name for name, others in named.items() if others & found} - found:
-        found |= further
-    return found
+    return reaching({name: [*references(each)] for name, each in functions.items()}, wanted)
 
 
 def _returned(function: Operation) -> Sequence[SSAValue] | None:

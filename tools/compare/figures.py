@@ -11,7 +11,7 @@ from lowerings.bufferize.memory_usage import MemoryTraffic, MemoryUsage
 from xla_dialect.literals.arrays import Array
 
 from ..measuring_times import CONFIDENCE, MachineLoad, spelled
-from .contender import ProgramVariant
+from .contender import ComparisonEffort, ProgramVariant
 
 
 @dataclass(frozen=True)
@@ -132,6 +132,7 @@ class Prepared:
 class ContenderRun:
     """What was seen of a contender."""
 
+    contender: ProgramVariant
     prepared: Prepared | None = None
     turns: list[list[float]] = field(default_factory=list[list[float]])
     """Seconds of a call, turn by turn in each process that it ran in."""
@@ -140,24 +141,20 @@ class ContenderRun:
     failure: str = ""
 
 
-def same_code(
-    contenders: Sequence[ProgramVariant], runs: Sequence[ContenderRun]
-) -> list[int | None]:
+def same_code(runs: Sequence[ContenderRun]) -> list[ContenderRun | None]:
     """
     For each contender the first one with the same machine code and threads, if it is another.
 
     Programs given by themselves are always run: they show how much times vary.
     """
-    firsts: dict[tuple[bytes, int | None], int] = {}
-    found: list[int | None] = []
-    for number, (contender, run) in enumerate(zip(contenders, runs, strict=True)):
-        if run.prepared is None or run.failure:
-            found.append(None)
-            continue
-        first = firsts.setdefault(
-            (run.prepared.compilation.machine_code, contender.num_threads), number
-        )
-        found.append(None if first == number or not contender.is_ablation else first)
+    firsts: dict[tuple[bytes, int | None], ContenderRun] = {}
+    found: list[ContenderRun | None] = []
+    for run in runs:
+        first = run
+        if run.prepared is not None and not run.failure:
+            code = (run.prepared.compilation.machine_code, run.contender.num_threads)
+            first = firsts.setdefault(code, run)
+        found.append(first if first is not run and run.contender.is_ablation else None)
     return found
 
 
@@ -193,10 +190,7 @@ class Comparison:
     rows: tuple[ComparisonRow, ...]
     signature: str
     processor: str
-    seed: int
-    features: str
-    """Of the emulated processor."""
-    tolerance: float
+    effort: ComparisonEffort
     load: MachineLoad
 
     @property
@@ -257,7 +251,7 @@ def table_of(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
     rows = [
         (
             contender.label,
-            *_cells(figures, comparison.tolerance, is_first=figures is measured[0][1]),
+            *_cells(figures, comparison.effort.tolerance, is_first=figures is measured[0][1]),
         )
         for contender, figures in measured
     ]
@@ -332,7 +326,7 @@ def _aligned(lists: Sequence[Sequence[str]]) -> list[tuple[str, list[int | None]
 
 def heading(comparison: Comparison) -> str:
     """What was compared, on what."""
-    return f"{comparison.signature} on {comparison.processor}; seed {comparison.seed}"
+    return f"{comparison.signature} on {comparison.processor}; seed {comparison.effort.seed}"
 
 
 def remarks(comparison: Comparison) -> list[str]:
@@ -342,8 +336,8 @@ def remarks(comparison: Comparison) -> list[str]:
         f"{CONFIDENCE:.0%} confidence; verdict: what the interval says.",
         "difference: of results from the first's, relative to their largest magnitude"
         + (
-            f"; ! is more than {comparison.tolerance:g}."
-            if any(f.difference > comparison.tolerance for _, f in comparison.measured)
+            f"; ! is more than {comparison.effort.tolerance:g}."
+            if any(f.difference > comparison.effort.tolerance for _, f in comparison.measured)
             else "."
         ),
         _load(comparison.load),

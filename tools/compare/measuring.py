@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil
 from typing import Any, Literal
 
@@ -78,21 +79,17 @@ class Runner:
         return Prepared(best, *effects, results, said)
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """What answers for a contender, and what is known of it."""
+Answer = Callable[[Question], Any]
 
-    answer: Callable[[Question], Any]
-    run: ContenderRun
 
-    def ask(self, question: Question) -> Any:
-        """The answer; None once there was none."""
-        if not self.run.failure:
-            try:
-                return self.answer(question)
-            except NoAnswer as error:
-                self.run.failure = str(error)
-        return None
+def _asked(run: ContenderRun, answer: Answer, question: Question) -> Any:
+    """The answer for a contender; None once there was none."""
+    if not run.failure:
+        try:
+            return answer(question)
+        except NoAnswer as error:
+            run.failure = str(error)
+    return None
 
 
 def runs_of(
@@ -102,34 +99,33 @@ def runs_of(
     Runs of contenders, all in this process, or each in `effort.processes` processes of its own, one
     after the other.
     """
-    runs = [ContenderRun() for _ in contenders]
-    left = list(range(len(contenders)))
+    runs = [ContenderRun(each) for each in contenders]
+    left = list(range(len(runs)))
     shuffled, known, rounds = random.Random(0), dict[str, int](), max(1, effort.processes)
     for number in range(rounds):
         with ExitStack() as stack:
-            timed: dict[int, _Asked] = {}
+            timed: dict[int, Answer] = {}
             for place in left:
-                say(f"{contenders[place].label}, {number + 1} of {rounds}")
-                answer = Runner(contenders[place], inputs, effort, known)
+                run = runs[place]
+                say(f"{run.contender.label}, {number + 1} of {rounds}")
+                answer: Answer = Runner(run.contender, inputs, effort, known)
                 if effort.processes:
                     process = OtherProcess(answer, effort.time_limit)
                     stack.callback(process.end)
                     answer = process.ask
-                each = _Asked(answer, runs[place])
-                _keep(each.run, each.ask("prepare"))
+                _keep(run, _asked(run, answer, "prepare"))
                 if number == 0:
-                    each.run.instructions = each.ask("count") or each.run.instructions
-                if not each.run.failure and same_code(contenders, runs)[place] is None:
-                    timed[place] = each
-            left = list(timed)
-            order = [*timed.values()]
-            for each in order:
-                each.run.turns.append([])
+                    run.instructions = _asked(run, answer, "count") or run.instructions
+                if not run.failure and same_code(runs)[place] is None:
+                    timed[place] = answer
+                    run.turns.append([])
+            left, order = list(timed), list(timed)
             say("running by turns")
             for _ in range(ceil(effort.turns / rounds)):
                 shuffled.shuffle(order)
-                for each in order:
-                    each.run.turns[-1] += filter(None, [each.ask("turn")])
+                for place in order:
+                    taken = _asked(runs[place], timed[place], "turn")
+                    runs[place].turns[-1] += filter(None, [taken])
     return runs
 
 
@@ -145,20 +141,15 @@ def _keep(run: ContenderRun, found: Prepared | None) -> None:
         run.prepared = replace(run.prepared, compilation=found.compilation)
 
 
-@dataclass(frozen=True)
-class _Trial:
-    inputs: list[Array]
-    time_limit: float
-
-    def __call__(self, contender: ProgramVariant) -> None:
-        effects_of(contender)
-        for check_bounds in (True, False):
-            compiled(contender, self.time_limit, check_bounds=check_bounds)[0](*self.inputs)
+def _try(inputs: list[Array], time_limit: float, contender: ProgramVariant) -> None:
+    effects_of(contender)
+    for check_bounds in (True, False):
+        compiled(contender, time_limit, check_bounds=check_bounds)[0](*inputs)
 
 
 def trials(inputs: list[Array], time_limit: float) -> OtherProcess:
     """A process that compiles contenders and runs each once, in so many seconds."""
-    return OtherProcess(_Trial(inputs, time_limit), time_limit)
+    return OtherProcess(partial(_try, inputs, time_limit), time_limit)
 
 
 def failure_of(tried: OtherProcess, contender: ProgramVariant) -> str:
@@ -206,20 +197,12 @@ def compare(
     meter = LoadMeter.started()
     runs = runs_of(left, inputs, effort, say)
     load = meter.read()
-    measured = iter(_rows(left, runs, load))
+    measured = iter(_rows(runs, load))
     rows = (
         ComparisonRow(each, failure=failures[number]) if number in failures else next(measured)
         for number, each in enumerate(everyone)
     )
-    return Comparison(
-        tuple(rows),
-        str(signature),
-        host().processor,
-        effort.seed,
-        effort.features,
-        effort.tolerance,
-        load,
-    )
+    return Comparison(tuple(rows), str(signature), host().processor, effort, load)
 
 
 def _signature(contender: ProgramVariant) -> Signature:
@@ -256,46 +239,39 @@ def _arguments(signature: Signature, specs: Sequence[str], seed: int) -> list[Ar
     ]
 
 
-def _rows(
-    contenders: Sequence[ProgramVariant], runs: Sequence[ContenderRun], load: MachineLoad
-) -> list[ComparisonRow]:
+def _rows(runs: Sequence[ContenderRun], load: MachineLoad) -> list[ComparisonRow]:
     """What came out; raises XlaError where the first contender has failed."""
-    first, same = runs[0], same_code(contenders, runs)
+    first = runs[0]
     if first.failure:
-        raise XlaError(f"{contenders[0].label}: {first.failure}")
-    assert first.prepared is not None
+        raise XlaError(f"{first.contender.label}: {first.failure}")
     rows: list[ComparisonRow] = []
-    for number, (contender, run) in enumerate(zip(contenders, runs, strict=True)):
+    for run, other in zip(runs, same_code(runs), strict=True):
         if run.failure or run.prepared is None:
-            rows.append(ComparisonRow(contender, failure=run.failure))
+            rows.append(ComparisonRow(run.contender, failure=run.failure))
             continue
-        own, other = run.prepared, same[number]
         figures = VariantFigures(
-            call_time(run.turns if other is None else runs[other].turns, first.turns, load),
-            None if other is None else contenders[other].label,
-            own,
-            _difference(contender, own.results, contenders[0], first.prepared.results),
+            call_time((other or run).turns, first.turns, load),
+            other and other.contender.label,
+            run.prepared,
+            _difference(run, first),
             *run.instructions,
         )
-        rows.append(ComparisonRow(contender, figures))
+        rows.append(ComparisonRow(run.contender, figures))
     return rows
 
 
-def _difference(
-    contender: ProgramVariant,
-    own: Sequence[Array],
-    first: ProgramVariant,
-    expected: Sequence[Array],
-) -> float:
+def _difference(run: ContenderRun, first: ContenderRun) -> float:
     """The largest difference of a contender's results from those of the first."""
+    assert run.prepared is not None and first.prepared is not None
+    own, expected, label = run.prepared.results, first.prepared.results, run.contender.label
     if len(own) != len(expected):
         raise UnexpectedResult(
-            f"{contender.label} has {len(own)} results, {first.label} has {len(expected)}"
+            f"{label} has {len(own)} results, {first.contender.label} has {len(expected)}"
         )
     try:
         return max(map(largest_relative_error, own, expected), default=0.0)
     except UnexpectedResult as error:
-        raise UnexpectedResult(f"a result of {contender.label} is {error}") from None
+        raise UnexpectedResult(f"a result of {label} is {error}") from None
 
 
 def call_time(

@@ -123,9 +123,9 @@ def as_json(comparison: Comparison) -> str:
         "signature": comparison.signature,
         "processor": comparison.processor,
         "load": asdict(comparison.load),
-        "riscv64_features": comparison.features,
-        "seed": comparison.seed,
-        "tolerance": comparison.tolerance,
+        "riscv64_features": comparison.effort.features,
+        "seed": comparison.effort.seed,
+        "tolerance": comparison.effort.tolerance,
         "contenders": [
             _contender(row.contender)
             | ({"failure": row.failure} if row.figures is None else _figures(row.figures))

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.driver import InputFormat
-from lowerings.driver.context import make_context
+from lowerings.driver.program import parse_program
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.hlo_text import print_hlo, read_hlo
-from xla_dialect.mlir_text import print_mlir, read_mlir
-from xla_dialect.stablehlo import read_stablehlo
+from xla_dialect.hlo_text import print_hlo
+from xla_dialect.mlir_text import print_mlir
 from xla_dialect.stablehlo.writing import print_stablehlo
 
 from ..input_text import chunk_extents
@@ -77,11 +76,10 @@ def _format(text: str, above: int, file_name: str, input_format: InputFormat) ->
         for what, pattern in _LOST.items():
             if pattern.search(text):
                 raise XlaError(f"not formatted: {what} would be lost")
-    read = _READERS[input_format]
     try:
-        module = read("\n" * above + text, file_name)
+        module = parse_program("\n" * above + text, file_name, input_format)
         printed = _PRINTERS[input_format](module, text)
-        again = read(printed, file_name)
+        again = parse_program(printed, file_name, input_format)
     except XlaError as error:
         raise XlaError(f"not formatted: {error}") from None
     is_same = module.body.is_structurally_equivalent(again.body)
@@ -98,11 +96,6 @@ def _print_mlir(module: ModuleOp, text: str) -> str:
     return "\n\n".join(print_mlir(op) for op in module.ops)
 
 
-_READERS: Mapping[InputFormat, Callable[[str, str], ModuleOp]] = {
-    "hlo": read_hlo,
-    "mlir": lambda text, file_name: read_mlir(text, make_context(), file_name),
-    "stablehlo": read_stablehlo,
-}
 _PRINTERS: Mapping[InputFormat, Callable[[ModuleOp, str], str]] = {
     "hlo": lambda module, text: print_hlo(module),
     "mlir": _print_mlir,
@@ -128,7 +121,7 @@ def _with_comments(printed: str, text: str, is_hlo: bool) -> str:
         if not comment.is_alone:
             lines[numbers[max(0, after - 1)]] += f"  {comment.text}"
             continue
-        closes_next = after == len(here) or _closes_next(text, comment)
+        closes_next = after == len(here) or _CLOSING.match(text, comment.start) is not None
         number = numbers[max(0, after - 1) if closes_next else after]
         indent = " " * (len(lines[number]) - len(lines[number].lstrip()))
         before[number + closes_next].append(indent + comment.text)
@@ -150,11 +143,7 @@ def _comments(text: str, is_hlo: bool) -> list[_Comment]:
 
 
 _CLOSING = re.compile(r"\s*(?://[^\n]*\s*)*(?:\}|\Z)")
-
-
-def _closes_next(text: str, comment: _Comment) -> bool:
-    """Whether what follows a comment ends a region or computation."""
-    return _CLOSING.match(text, comment.start) is not None
+"""What follows a comment at the end of a region or computation."""
 
 
 def _anchors(index: TextIndex) -> list[tuple[str, int]]:
