@@ -612,14 +612,15 @@ def propagate(arrays: Sequence[ProjectedArray], directions: Sequence[Directions]
     Extends the arrays of each factor as far as each can, given where factors may be carried.
 
     Two factors that want the same axis of one array are in conflict: the one goes first whose
-    sharding comes from the array with the most elements, among equals from the first array.
+    sharding comes from the array with the most elements; among equals the one that is split into
+    the most parts, then the one of the first array.
     """
     wanted = [_longest(arrays, factor, direction) for factor, direction in enumerate(directions)]
     elements = [prod(array.sizes[factor] for factor in array.factors) for array in arrays]
 
-    def preference(factor: int) -> tuple[int, int]:
+    def preference(factor: int) -> tuple[int, int, int]:
         return min(
-            (-elements[number], number)
+            (-elements[number], -array.mesh.parts(wanted[factor]), number)
             for number, array in enumerate(arrays)
             if factor in array.factors
             and array.factors[factor].atoms[: len(wanted[factor])] == wanted[factor]

@@ -148,6 +148,17 @@ def test_conflicts() -> None:
     assert propagated(text) == ['@mesh, [{"x"}, {}]']
 
 
+def test_of_equal_arrays_the_one_in_more_parts_is_followed() -> None:
+    """As jaxlib's propagation does, although the other one comes first."""
+    text = (
+        f"{HEAD}func.func @main(%a: tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<@mesh, "
+        '[{}, {"x"}]>}, %b: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}'
+        ") -> tensor<8x8xf32> {\n  %0 = xla.add %a, %b : tensor<8x8xf32>\n"
+        "  func.return %0 : tensor<8x8xf32>\n}\n}\n"
+    )
+    assert propagated(text) == ['@mesh, [{"x", "y"}, {}]']
+
+
 def test_explanations(capsys: pytest.CaptureFixture[str]) -> None:
     """Each array says from where its sharding came, each conflict why it is one."""
     propagated(

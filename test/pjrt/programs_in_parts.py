@@ -149,8 +149,6 @@ BATCHES: Any = (("x",), (("x", "y"),), ("x", "y"))
         for n in range(2)
         for k in range(2)
         for b in range(3)
-        # Of the gradients of two biases XLA's are whole there, ours are split.
-        if (n, k, b) != (0, 1, 1)
     ],
 )
 def test_states_are_shared_as_by_xla(loss, kernel, batch):
