@@ -15,7 +15,6 @@ from itertools import pairwise
 from math import prod
 from typing import TypeAlias, cast
 
-import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType, TupleType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, OpResult, SSAValue
@@ -156,15 +155,8 @@ class MeshAtoms:
         return cache(self._blocks)
 
     def _blocks(self, atoms: Atoms) -> tuple[int, ...]:
-        found = [0] * self.mesh.device_count
-        shape = self.sizes or (1,)
-        places = np.array(np.unravel_index(np.arange(len(found)), shape))
-        for position, device in enumerate(self.mesh.devices):
-            number = 0
-            for atom in atoms:
-                number = number * self.sizes[atom] + int(places[atom][position])
-            found[device] = number
-        return tuple(found)
+        axes = [self.atoms[atom] for atom in atoms]
+        return tuple(self.mesh.coordinate(d, axes) for d in range(self.mesh.device_count))
 
 
 def program_mesh(module: ModuleOp) -> MeshAtoms | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -205,10 +205,18 @@ class _Insertion:
         for i, (sharding, said) in enumerate(zip(border.shardings, wanted, strict=True)):
             least = self.mesh.spread(sharding, sharding.rank)
             sizes = static_sizes((op.results if border.is_cut else operands_of(op))[i].type)
-            part = inside(said or least, manual)
-            outer = outside(part, least, manual, sizes or (), self.mesh.parts)
-            outer = replace(outer, unreduced=least.unreduced)
-            inner = inside(outer, manual)
+            whole_dimensions: list[Atoms] = []
+            for mine, theirs, size in zip(
+                (said or least).dimensions, least.dimensions, sizes or (), strict=True
+            ):
+                cut = tuple(atom for atom in theirs if atom in manual)
+                free = tuple(atom for atom in mine if atom not in manual)
+                fits = not cut or size % self.mesh.parts(free) == 0
+                whole_dimensions.append((*cut, *free) if fits else theirs)
+            outer = Spread(tuple(whole_dimensions), least.unreduced)
+            inner = Spread(
+                tuple(tuple(a for a in atoms if a not in manual) for atoms in whole_dimensions)
+            )
             self.use(op, i, outer if border.is_cut else inner)
             produced.append(inner if border.is_cut else outer)
         self.produce(op, produced, wanted)
@@ -399,28 +407,3 @@ def spread_in_loop(mesh: MeshAtoms, op: XlaOp, edge: DataFlowEdge, spread: Sprea
         terms = Spread(rest.dimensions, spread.used - rest.used)
         sent += trips * plan(mesh, result, terms, rest).bytes
     return whole if plan(mesh, type_, spread, whole).bytes < sent else spread
-
-
-def inside(spread: Spread, manual: Atoms) -> Spread:
-    """How what a device has along manual axes is spread over the others."""
-    return Spread(tuple(tuple(a for a in atoms if a not in manual) for atoms in spread.dimensions))
-
-
-def outside(
-    part: Spread,
-    border: Spread,
-    manual: Atoms,
-    sizes: Sequence[int],
-    parts: Callable[[Atoms], int],
-) -> Spread:
-    """
-    How the whole arrays are spread of which devices have parts along manual axes, each part spread
-    over others. `sizes`: of the part; what does not divide them stays as the border has it.
-    `parts`: how many atoms make.
-    """
-    found: list[Atoms] = []
-    for mine, theirs, size in zip(part.dimensions, border.dimensions, sizes, strict=True):
-        cut = tuple(atom for atom in theirs if atom in manual)
-        fits = not cut or size % parts(mine) == 0
-        found.append((*cut, *mine) if fits else theirs)
-    return Spread(tuple(found))
