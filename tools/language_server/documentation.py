@@ -26,6 +26,10 @@ from ..layout_report import described, leaves_of
 from ..pass_listing import options_of, text_of
 from ..rules import INHERITED, LABEL
 
+FULL_NAMES = {"module": "builtin.module"} | {
+    name.removeprefix("func."): name for name in ("func.func", "func.call", "func.return")
+}
+"""Of the operations whose dialect MLIR leaves out."""
 MOST_ARRAYS = 4
 """Arrays of a tuple that are described."""
 
@@ -54,9 +58,7 @@ def operation_class(name: str, *, is_hlo: bool) -> type[Operation] | None:
     dialect, _, rest = name.partition(".")
     if dialect in ("stablehlo", "chlo", "mhlo"):
         return BY_OPCODE.get(rest.replace("_", "-"))
-    short = {"module": "builtin.module", "func": "func.func", "return": "func.return"}
-    short["call"] = "func.call"
-    return context().get_optional_op(short.get(name, name))
+    return context().get_optional_op(FULL_NAMES.get(name, name))
 
 
 def opcode_of(name: str) -> Opcode | None:

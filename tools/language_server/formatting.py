@@ -16,6 +16,7 @@ from xla_dialect.mlir_text import print_mlir
 from xla_dialect.stablehlo.writing import print_stablehlo
 
 from ..input_text import chunk_extents
+from .documentation import FULL_NAMES
 from .entities import TextIndex
 from .hlo_index import index_hlo
 from .mlir_index import index_mlir
@@ -28,9 +29,6 @@ _COMMENTS: Mapping[bool, re.Pattern[str]] = {
 """Comments by whether the text is HLO."""
 _COUNT = re.compile(r"/\*index=\d+\*/")
 """The comments that the printer of HLO text writes itself."""
-_FULL_NAMES = {"module": "builtin.module", "func": "func.func"} | {
-    name: f"func.{name}" for name in ("call", "return")
-}
 _LOST: Mapping[str, re.Pattern[str]] = {
     "the locations `loc(...)`": re.compile(r"\bloc\("),
     "the resources at its end": re.compile(r"^\{-#", re.MULTILINE),
@@ -148,7 +146,7 @@ _CLOSING = re.compile(r"\s*(?://[^\n]*\s*)*(?:\}|\Z)")
 
 def _anchors(index: TextIndex) -> list[tuple[str, int]]:
     """What comments stand at: the head, operations and computations, in the order of the text."""
-    found = [(_FULL_NAMES.get(o.name, o.name), o.span.start) for o in index.operations]
+    found = [(FULL_NAMES.get(o.name, o.name), o.span.start) for o in index.operations]
     for entity in index.entities:
         if entity.kind in ("module", "computation") and entity.definition is not None:
             name = "" if entity.kind == "module" else entity.name
