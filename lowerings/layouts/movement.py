@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
 from lowerings.layouts.alignment import (
@@ -53,6 +53,23 @@ def movers(block: Block) -> Iterator[Mover]:
         if op.regions and forwards_values(type(op)):
             for region in op.regions:
                 yield from movers(region.block)
+
+
+def bytes_moved(module: ModuleOp) -> tuple[int, int]:
+    """
+    What copies move at the xla level, written ones and those where operands meet an operation in
+    another order, and what transposes move; raises LayoutNotLowered.
+    """
+    copied = transposed = 0
+    for function in module.ops:
+        if isinstance(function, func.FuncOp) and function.body.blocks:
+            for op in movers(function.body.block):
+                moved = bytes_moved_by(op, declared_order)
+                if isinstance(op, ops.data_movement.TransposeOp):
+                    transposed += moved
+                else:
+                    copied += moved
+    return copied, transposed
 
 
 def declared_order(value: SSAValue) -> MemoryOrder:

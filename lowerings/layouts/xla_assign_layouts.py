@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ from lowerings.layouts.movement import (
     Choice,
     Mover,
     OrderOf,
+    bytes_moved,
     bytes_moved_by,
     bytes_read_apart,
     declared_order,
@@ -81,6 +83,9 @@ class XlaAssignLayoutsPass(ModulePass):
     name = "xla-assign-layouts"
     takes = UNLOWERED
 
+    report: bool = False
+    """Says on stderr how many bytes copies and transposes move before and afterwards."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Goes through every function; raises ConversionFailed for layouts that are not lowered."""
         require_single_blocks(self.name, op)
@@ -92,10 +97,11 @@ class XlaAssignLayoutsPass(ModulePass):
             _take_constraints(function)
         contents = inventory(op)
         in_default = not any(map(is_laid_out, contents.types))
-        if in_default and TransposeOp not in contents.operations:
+        if in_default and not self.report and TransposeOp not in contents.operations:
             # Nothing moves.
             return
         require_lowered_layouts(self.name, op)
+        before = bytes_moved(op) if self.report else None
         for function in functions:
             block = function.body.block
             choices = list(LayoutAssignment.of(block, in_default=in_default).chosen())
@@ -106,6 +112,10 @@ class XlaAssignLayoutsPass(ModulePass):
             copies: _Copies = {}
             _copy_misplaced(block, copies)
             _copy_results(function, copies)
+        if before is not None:
+            for when, (copied, transposed) in (("before", before), ("after", bytes_moved(op))):
+                moved = f"{copied} bytes copied, {transposed} bytes transposed"
+                print(f"{self.name}: {when}: {moved}", file=sys.stderr)
 
 
 def _take_entry_type(function: func.FuncOp, type_: FunctionType) -> None:
