@@ -77,6 +77,7 @@ def test_passes_on_the_way_down_say_what_they_take_and_give() -> None:
         ("xla-bufferize{in_place_bytes=-1}", "in_place_bytes is -1, wanted at least 0"),
         ("xla-simplify{max_constant_bytes=-1}", "max_constant_bytes is -1, wanted at least 0"),
         ("xla-combine-collectives{bytes=-1}", "bytes is -1, wanted at least 0"),
+        ("xla-propagate-shardings{strategy=fast}", "strategy is fast, wanted one of basic"),
         ("scf-unroll-and-jam{rows=0}", "rows is 0, wanted at least 1"),
         ("riscv-scf-strength-reduction{hoisted_loads=-1}", "hoisted_loads is -1"),
         ("native{from=loops to=xla}", "the level 'xla' is above 'loops'"),

@@ -122,22 +122,26 @@ class ProjectedArray:
         ]
         return self.sharding._replace(dimensions=tuple(dimensions))
 
+    def fitting(self, factor: int, atoms: Atoms) -> Atoms:
+        """The longest prefix of atoms that the array can have along a factor."""
+        part = self.factors[factor]
+        used = set(self.sharding.reserved)
+        for other, sharding in self.factors.items():
+            used.update(sharding.overflow, sharding.atoms if other != factor else ())
+        parts = 1
+        for number, atom in enumerate(atoms):
+            parts *= self.mesh.sizes[atom]
+            if atom in used or (not part.is_minor_most and self.sizes[factor] % parts):
+                return atoms[:number]
+        return atoms
+
     def extend(self, factor: int, atoms: Atoms) -> None:
         """Takes what it can of the atoms along a factor, if that is more than it has."""
         part = self.factors.get(factor)
         if part is None or part.is_closed or part.overflow:
             return
         if atoms[: len(part.atoms)] == part.atoms:
-            used = set(self.sharding.reserved)
-            for other, sharding in self.factors.items():
-                used.update(sharding.overflow, sharding.atoms if other != factor else ())
-            parts = 1
-            for number, atom in enumerate(atoms):
-                parts *= self.mesh.sizes[atom]
-                if atom in used or (not part.is_minor_most and self.sizes[factor] % parts):
-                    atoms = atoms[:number]
-                    break
-            part.atoms = max(part.atoms, atoms, key=len)
+            part.atoms = max(part.atoms, self.fitting(factor, atoms), key=len)
 
 
 def projected(

@@ -14,7 +14,7 @@ from enum import IntEnum
 from functools import lru_cache
 from math import prod
 from operator import is_
-from typing import NamedTuple, cast
+from typing import NamedTuple, TypeAlias, cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -478,6 +478,7 @@ class Propagation:
     """The propagation of shardings in one function."""
 
     graph: Graph
+    strategies: Sequence[Strategy]
     outcomes: dict[Hashable, Sequence[ArraySharding]] = field(
         default_factory=dict["Hashable", "Sequence[ArraySharding]"]
     )
@@ -543,7 +544,8 @@ class Propagation:
         outcome = self.outcomes.get(key)
         if outcome is None:
             arrays = projected(node.rule, before, mesh)
-            propagate(arrays, factor_directions(node, priority))
+            for strategy in self.strategies:
+                strategy(arrays, factor_directions(node, priority))
             outcome = self.outcomes[key] = [array.projected_back for array in arrays]
         for place, found in zip(node.places, outcome, strict=True):
             if found.dimensions != place.sharding.dimensions:
@@ -607,9 +609,26 @@ def _admit(place: ShardedPlace, priority: int) -> None:
     place.sharding = ArraySharding(tuple(dimensions), tuple(is_closed), reserved)
 
 
-def propagate(arrays: Sequence[ProjectedArray], directions: Sequence[Directions]) -> None:
+Strategy: TypeAlias = Callable[[Sequence[ProjectedArray], Sequence[Directions]], None]
+"""Extends the arrays of each factor, given where factors may be carried."""
+
+
+def propagate_basic(arrays: Sequence[ProjectedArray], directions: Sequence[Directions]) -> None:
     """
-    Extends the arrays of each factor as far as each can, given where factors may be carried.
+    Extends the arrays of each factor to what is compatible with all of them.
+
+    A conflict is not decided: where two arrays go on differently, or one of them cannot go on,
+    nothing is carried beyond.
+    """
+    for factor, atoms in enumerate([_compatible(arrays, *each) for each in enumerate(directions)]):
+        _extend(arrays, factor, atoms, directions[factor])
+
+
+def propagate_aggressive(
+    arrays: Sequence[ProjectedArray], directions: Sequence[Directions]
+) -> None:
+    """
+    Extends the arrays of each factor as far as each can.
 
     Two factors that want the same axis of one array are in conflict: the one goes first whose
     sharding comes from the array with the most elements; among equals the one that is split into
@@ -627,9 +646,23 @@ def propagate(arrays: Sequence[ProjectedArray], directions: Sequence[Directions]
         )
 
     for factor in sorted((f for f, atoms in enumerate(wanted) if atoms), key=preference):
-        for array in arrays:
-            if directions[factor].reaches(array):
-                array.extend(factor, wanted[factor])
+        _extend(arrays, factor, wanted[factor], directions[factor])
+
+
+STRATEGIES: dict[str, Sequence[Strategy]] = {
+    "basic": (propagate_basic,),
+    "aggressive": (propagate_aggressive,),
+    "basic-then-aggressive": (propagate_basic, propagate_aggressive),
+}
+"""By the names of the option of the pass, one after the other."""
+
+
+def _extend(
+    arrays: Sequence[ProjectedArray], factor: int, atoms: Atoms, direction: Directions
+) -> None:
+    for array in arrays:
+        if direction.reaches(array):
+            array.extend(factor, atoms)
 
 
 def _longest(arrays: Sequence[ProjectedArray], factor: int, direction: Directions) -> Atoms:
@@ -640,10 +673,33 @@ def _longest(arrays: Sequence[ProjectedArray], factor: int, direction: Direction
         part = array.factors.get(factor)
         if part is None or not direction.starts_from(array):
             continue
-        pairs = enumerate(zip(found, part.atoms, strict=False))
-        differs = next((n for n, (mine, theirs) in pairs if mine != theirs), None)
-        if differs is not None:
-            found, is_limited = found[:differs], True
+        common = _common_prefix(found, part.atoms)
+        if len(common) < min(len(found), len(part.atoms)):
+            found, is_limited = common, True
         elif not is_limited and len(part.atoms) > len(found):
             found = part.atoms
     return found
+
+
+def _compatible(arrays: Sequence[ProjectedArray], factor: int, direction: Directions) -> Atoms:
+    """The longest that every array of a factor can have, and no array uses for another one."""
+    found = _longest(arrays, factor, direction)
+    used = {
+        atom
+        for array in arrays
+        for other, part in array.factors.items()
+        for atom in (*part.overflow, *(part.atoms if other != factor else ()))
+    }
+    found = next((found[:n] for n, atom in enumerate(found) if atom in used), found)
+    for array in arrays:
+        part = array.factors.get(factor)
+        if part is not None:
+            if part.is_closed or part.overflow:
+                found = _common_prefix(found, part.atoms)
+            found = array.fitting(factor, found)
+    return found
+
+
+def _common_prefix(first: Atoms, second: Atoms) -> Atoms:
+    pairs = enumerate(zip(first, second, strict=False))
+    return first[: next((n for n, (a, b) in pairs if a != b), min(len(first), len(second)))]

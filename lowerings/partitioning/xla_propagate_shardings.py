@@ -17,6 +17,7 @@ from lowerings.partitioning.mesh_atoms import MeshAtoms, Spread, rank_of
 from lowerings.partitioning.propagation import (
     ELEMENTWISE,
     NONE,
+    STRATEGIES,
     AtomOrigin,
     Graph,
     OpPriority,
@@ -27,7 +28,7 @@ from lowerings.partitioning.propagation import (
     factor_directions,
 )
 from lowerings.rewriting.levels import UNLOWERED
-from lowerings.rewriting.passes import ReportingPass
+from lowerings.rewriting.passes import ReportingPass, require_option
 from lowerings.simplify.xla_inline import XlaInlinePass
 from xla_dialect.analysis.computations import is_call
 from xla_dialect.analysis.manual_borders import all_shardings
@@ -63,10 +64,10 @@ class XlaPropagateShardingsPass(ReportingPass):
     Dimensions that an operation goes through together (see `xla-populate-sharding-rules`) are split
     together. What users gave a priority, `{"x"}p1`, goes in that order; then elementwise operations
     and reshapes, then all others, broadcasts last. Where two arrays disagree, what they begin with
-    alike is carried on, and each array takes what it can: axes that two of its dimensions want go
-    to the one that an array of more elements asks for. `explain` prints where each sharding came
-    from and how each conflict was decided, on stderr. Calls are inlined first: a function is split
-    by how each call is.
+    alike is carried on, and by the strategy `aggressive` each array takes what it can: axes that
+    two of its dimensions want go to the one that an array of more elements asks for. By `basic`, a
+    conflict stops both. `explain` prints where each sharding came from and how each conflict was
+    decided, on stderr. Calls are inlined first: a function is split by how each call is.
 
     ```
     func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, ...
@@ -79,8 +80,14 @@ class XlaPropagateShardingsPass(ReportingPass):
 
     name = "xla-propagate-shardings"
     takes = UNLOWERED
+    strategy: str = "aggressive"
+    """What to do where shardings disagree: `basic`, `aggressive`, or one after the other."""
     explain: bool = False
     """Says on stderr where each sharding is from."""
+
+    def __post_init__(self) -> None:
+        wanted = f"one of {', '.join(STRATEGIES)}"
+        require_option(self.strategy in STRATEGIES, "strategy", self.strategy, wanted)
 
     def change(self, ctx: Context, op: ModuleOp) -> bool:
         """Goes through all functions; raises XlaError for shardings that make no sense."""
@@ -96,7 +103,7 @@ class XlaPropagateShardingsPass(ReportingPass):
         for function in defined_functions(op):
             originals = _split_constants(function)
             graph = Graph.of(function, meshes)
-            Propagation(graph).run()
+            Propagation(graph, STRATEGIES[self.strategy]).run()
             if self.explain:
                 print(explanation(function.sym_name.data, graph), file=sys.stderr)
             _write(function, graph)

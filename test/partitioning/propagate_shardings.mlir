@@ -1,4 +1,5 @@
 // RUN: xla-opt %s -p xla-propagate-shardings --split-input-file | filecheck %s
+// RUN: xla-opt %s -p "xla-propagate-shardings{strategy=basic}" --split-input-file | filecheck %s --check-prefix=BASIC
 
 // Data parallel: the rows of the batch, forwards and to the constant of one use only.
 // CHECK-LABEL: func.func @rows
@@ -17,10 +18,12 @@ module attributes {sdy.meshes = {mesh = #sdy.mesh<["x"=4, "y"=2]>}} {
 
 // -----
 
-// A conflict: what both begin with. A closed dimension stays.
+// A conflict: what both begin with. A closed dimension stays; the strategy basic goes nowhere then.
 // CHECK-LABEL: func.func @conflict
 // CHECK-SAME: %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>}, %c: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
 // CHECK: xla.add {{.*}}sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", "y"}]>]>
+// BASIC-LABEL: func.func @conflict
+// BASIC: xla.add {{.*}}sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>
 module attributes {sdy.meshes = {mesh = #sdy.mesh<["x"=2, "y"=2, "z"=2]>}} {
   func.func @conflict(%b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>}, %c: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
     %0 = xla.add %b, %c : tensor<8xf32>

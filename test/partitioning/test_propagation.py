@@ -135,8 +135,8 @@ def test_shardings_that_make_no_sense(old: str, new: str, message: str) -> None:
         propagated(call().replace(old, new))
 
 
-def test_conflicts() -> None:
-    """Two arrays want one axis for two dimensions of the result: the larger one gets it."""
+def test_strategies() -> None:
+    """Two arrays want one axis for two dimensions of the result."""
     text = (
         f"{HEAD}func.func @main(%a: tensor<8x4xf32> {{sdy.sharding = #sdy.sharding<@mesh, "
         '[{"x"}, {}]>}, %b: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) '
@@ -146,6 +146,10 @@ def test_conflicts() -> None:
         "  func.return %0 : tensor<8x4xf32>\n}\n}\n"
     )
     assert propagated(text) == ['@mesh, [{"x"}, {}]']
+    assert propagated(text, strategy="basic") == []
+    assert propagated(text, strategy="basic-then-aggressive") == ['@mesh, [{"x"}, {}]']
+    with pytest.raises(Exception, match="strategy is odd, wanted one of basic, aggressive"):
+        propagated(text, strategy="odd")
 
 
 def test_of_equal_arrays_the_one_in_more_parts_is_followed() -> None:
