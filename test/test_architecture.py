@@ -60,10 +60,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "lowerings.loops",
         "lowerings.simplify",
         "lowerings.xla_to_linalg",
-        "lowerings.xla_to_scf",
     ),
-    # Makes structured operations with the builders of the conversion to linalg.
-    ("lowerings.tensors",),
+    # Make structured operations, and slices, with the builders of the conversion to linalg.
+    ("lowerings.tensors", "lowerings.xla_to_scf"),
     (
         "lowerings.partitioning",
         "lowerings.profiling",

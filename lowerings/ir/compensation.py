@@ -2,29 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol, Self, TypeVar
+from typing import Any, TypeVar
 
-SummandT = TypeVar("SummandT", bound="Summand")
+from lowerings.ir.formulas import Choice, Formula
 
-
-class Selection(Protocol[SummandT]):
-    """What chooses one of two numbers."""
-
-    def choose(self, if_true: SummandT, if_false: float, /) -> SummandT:
-        """The first one where the condition holds."""
-        ...
-
-
-class Summand(Protocol):
-    """A float of a program that is being written, or a vector of them."""
-
-    def __add__(self, other: Self, /) -> Self: ...
-
-    def __sub__(self, other: Self, /) -> Self: ...
-
-    def is_equal(self, other: float, /) -> Selection[Self]:
-        """False where a number is NaN."""
-        ...
+SummandT = TypeVar("SummandT", bound="Formula[Choice[Any]]")
 
 
 def compensated(total: SummandT, excess: SummandT, term: SummandT) -> tuple[SummandT, SummandT]:

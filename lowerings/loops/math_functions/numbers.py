@@ -41,6 +41,7 @@ from lowerings.dialects.arith_extension import (
     with_element_type,
 )
 from lowerings.ir.float_formats import FLOAT_FORMATS, FloatFormat
+from lowerings.ir.formulas import Formula
 from lowerings.loops.builder import NO_OVERFLOW_FLAGS, LoopBuilder
 from lowerings.loops.constants import INDEX, vector_of
 
@@ -56,8 +57,16 @@ NARROW_TYPES = (Float16Type, BFloat16Type)
 """Types whose functions are computed in f32."""
 
 
+_OF_INTEGERS: dict[type[Operation], type[Operation]] = {
+    arith.AddfOp: arith.AddiOp,
+    arith.SubfOp: arith.SubiOp,
+    arith.MulfOp: arith.MuliOp,
+}
+_OF_INTEGERS_COMPARED = {"olt": "slt", "ogt": "sgt", "ole": "sle", "oeq": "eq"}
+
+
 @dataclass(frozen=True, eq=False)
-class Number:
+class Number(Formula["Number"]):
     """A value with the builder that its formulas go to."""
 
     builder: LoopBuilder
@@ -105,43 +114,17 @@ class Number:
         value = self.builder.write(op_class, values, result_type or self.type, properties)
         return Number(self.builder, value)
 
-    def _float(self, op_class: type[Operation], *operands: Operand) -> Number:
+    def operation(self, op_class: type[Operation], *operands: Operand) -> Number:
+        """An operation of numbers of this one's type: of integers for that of floats."""
+        if self.is_integer:
+            return self._emit(_OF_INTEGERS[op_class], operands, overflowFlags=NO_OVERFLOW_FLAGS)
         return self._emit(op_class, operands, fastmath=NO_FAST_MATH)
 
-    def _either(
-        self, of_floats: type[Operation], of_integers: type[Operation], *operands: Operand
-    ) -> Number:
-        if self.is_integer:
-            return self._emit(of_integers, operands, overflowFlags=NO_OVERFLOW_FLAGS)
-        return self._float(of_floats, *operands)
+    def __radd__(self, other: float) -> Number:
+        return self + other
 
-    def __add__(self, other: Operand) -> Number:
-        return self._either(arith.AddfOp, arith.AddiOp, self, other)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Operand) -> Number:
-        return self._either(arith.SubfOp, arith.SubiOp, self, other)
-
-    def __rsub__(self, other: Operand) -> Number:
-        return self._either(arith.SubfOp, arith.SubiOp, other, self)
-
-    def __mul__(self, other: Operand) -> Number:
-        return self._either(arith.MulfOp, arith.MuliOp, self, other)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Operand) -> Number:
-        return self._float(arith.DivfOp, self, other)
-
-    def __rtruediv__(self, other: Operand) -> Number:
-        return self._float(arith.DivfOp, other, self)
-
-    def __neg__(self) -> Number:
-        return self._float(arith.NegfOp, self)
-
-    def __abs__(self) -> Number:
-        return self._float(math.AbsFOp, self)
+    def __rmul__(self, other: float) -> Number:
+        return self * other
 
     def __and__(self, other: Operand) -> Number:
         return self._emit(arith.AndIOp, [self, other])
@@ -163,52 +146,28 @@ class Number:
         """Zeros move in."""
         return self._emit(arith.ShRUIOp, [self, other])
 
-    def times_plus(self, factor: Operand, addend: Operand) -> Number:
-        """`self * factor + addend`, rounded once."""
-        return self._float(math.FmaOp, self, factor, addend)
-
-    def sqrt(self) -> Number:
-        """The square root, correctly rounded."""
-        return self._float(math.SqrtOp, self)
-
     def floor(self) -> Number:
-        return self._float(math.FloorOp, self)
+        return self.operation(math.FloorOp, self)
 
     def trunc(self) -> Number:
-        return self._float(math.TruncOp, self)
+        return self.operation(math.TruncOp, self)
 
-    def with_sign_of(self, other: Operand) -> Number:
-        """The magnitude of this number with the sign of another."""
-        return self._float(math.CopySignOp, self, other)
-
-    def _compare(self, predicate: str, other: Operand) -> Number:
+    def compare(self, predicate: str, other: Operand) -> Number:
+        """A comparison, of integers as signed if not said otherwise."""
         other = self._lift(other)
-        op_class = CmpiOp if self.is_integer else CmpfOp
+        op_class = CmpfOp
+        if self.is_integer:
+            op_class, predicate = CmpiOp, _OF_INTEGERS_COMPARED.get(predicate, predicate)
         op = self.builder.add(op_class(self.value, other.value, predicate))
         return Number(self.builder, op.result)
 
-    def is_less(self, other: Operand) -> Number:
-        """Integers as signed; false where a float is no number."""
-        return self._compare("slt" if self.is_integer else "olt", other)
-
-    def is_greater(self, other: Operand) -> Number:
-        """Integers as signed; false where a float is no number."""
-        return self._compare("sgt" if self.is_integer else "ogt", other)
-
     def is_at_most(self, other: Operand) -> Number:
         """Integers as signed; false where a float is no number."""
-        return self._compare("sle" if self.is_integer else "ole", other)
-
-    def is_equal(self, other: Operand) -> Number:
-        """False where a float is no number."""
-        return self._compare("eq" if self.is_integer else "oeq", other)
+        return self.compare("ole", other)
 
     def differs_from(self, other: Operand) -> Number:
         """Of floats; false where one is no number."""
-        return self._compare("one", other)
-
-    def is_nan(self) -> Number:
-        return self._compare("uno", self)
+        return self.compare("one", other)
 
     def choose(self, if_true: Operand, if_false: Operand) -> Number:
         """One of two numbers, by this condition; at least one of them is a `Number`."""
@@ -221,11 +180,11 @@ class Number:
 
     def above(self, bound: Operand) -> Number:
         """This number, or `bound` where it is less; NaN stays."""
-        return self.is_less(bound).choose(bound, self)
+        return self.compare("olt", bound).choose(bound, self)
 
     def below(self, bound: Operand) -> Number:
         """This number, or `bound` where it is greater; NaN stays."""
-        return self.is_greater(bound).choose(bound, self)
+        return self.compare("ogt", bound).choose(bound, self)
 
     def as_integer(self) -> Number:
         """The bits of a float as a signless integer."""
@@ -281,7 +240,7 @@ class Number:
 
     def is_less_unsigned(self, other: Operand) -> Number:
         """Whether an unsigned integer is less than another."""
-        return self._compare("ult", other)
+        return self.compare("ult", other)
 
     def to_index(self) -> SSAValue:
         """A scalar integer as an index."""

@@ -16,6 +16,7 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import f64
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from lowerings.ir.formulas import Formula
 from lowerings.xla_to_linalg.scalar_functions.element_functions import ScalarFunction
 from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder, component
 
@@ -50,7 +51,7 @@ class Condition:
 
 
 @dataclass(frozen=True, eq=False)
-class Real:
+class Real(Formula[Condition]):
     """A float, with the builder that its formulas go to."""
 
     scalars: ScalarBuilder
@@ -64,44 +65,18 @@ class Real:
         """An operand as a number of this one's type."""
         return operand if isinstance(operand, Real) else self.constant(operand)
 
+    def operation(self, op_class: type[Operation], *operands: Operand) -> Real:
+        """An operation of numbers, whose result has their type."""
+        values = [self.lift(operand).value for operand in operands]
+        return Real(self.scalars, self.scalars.emit(op_class, values))
+
     def apply(self, op_class: type[Operation], *others: Operand) -> Real:
         """An operation of this number and others, whose result has their type."""
-        operands = [self.value, *(self.lift(other).value for other in others)]
-        return Real(self.scalars, self.scalars.emit(op_class, operands))
+        return self.operation(op_class, self, *others)
 
     def converted(self, op_class: type[Operation], type_: Attribute) -> Real:
         """This number in another type."""
         return Real(self.scalars, self.scalars.emit(op_class, (self.value,), type_))
-
-    def __add__(self, other: Operand) -> Real:
-        return self.apply(arith.AddfOp, other)
-
-    def __radd__(self, other: float) -> Real:
-        return self.constant(other).apply(arith.AddfOp, self)
-
-    def __sub__(self, other: Operand) -> Real:
-        return self.apply(arith.SubfOp, other)
-
-    def __rsub__(self, other: float) -> Real:
-        return self.constant(other).apply(arith.SubfOp, self)
-
-    def __mul__(self, other: Operand) -> Real:
-        return self.apply(arith.MulfOp, other)
-
-    def __rmul__(self, other: float) -> Real:
-        return self.constant(other).apply(arith.MulfOp, self)
-
-    def __truediv__(self, other: Operand) -> Real:
-        return self.apply(arith.DivfOp, other)
-
-    def __rtruediv__(self, other: float) -> Real:
-        return self.constant(other).apply(arith.DivfOp, self)
-
-    def __neg__(self) -> Real:
-        return self.apply(arith.NegfOp)
-
-    def __abs__(self) -> Real:
-        return self.apply(math.AbsFOp)
 
     def maximum(self, other: Operand) -> Real:
         """The larger of two numbers; NaN if one of them is."""
@@ -110,18 +85,6 @@ class Real:
     def minimum(self, other: Operand) -> Real:
         """The smaller of two numbers; NaN if one of them is."""
         return self.apply(arith.MinimumfOp, other)
-
-    def times_plus(self, factor: Operand, addend: Operand) -> Real:
-        """`self * factor + addend`, rounded once."""
-        return self.apply(math.FmaOp, factor, addend)
-
-    def with_sign_of(self, other: Operand) -> Real:
-        """The magnitude of this number with the sign of another."""
-        return self.apply(math.CopySignOp, other)
-
-    def sqrt(self) -> Real:
-        """The square root."""
-        return self.apply(math.SqrtOp)
 
     def exp(self) -> Real:
         """The exponential."""
@@ -156,25 +119,9 @@ class Real:
         rhs = self.lift(other).value
         return Condition(self.scalars, self.scalars.compare_floats(predicate, self.value, rhs))
 
-    def is_less(self, other: Operand) -> Condition:
-        """False where a number is NaN, as all comparisons but `is_nan`."""
-        return self.compare("olt", other)
-
     def is_at_least(self, other: Operand) -> Condition:
         """False where a number is NaN."""
         return self.compare("oge", other)
-
-    def is_greater(self, other: Operand) -> Condition:
-        """False where a number is NaN."""
-        return self.compare("ogt", other)
-
-    def is_equal(self, other: Operand) -> Condition:
-        """False where a number is NaN."""
-        return self.compare("oeq", other)
-
-    def is_nan(self) -> Condition:
-        """Whether it is no number."""
-        return self.compare("uno", self)
 
     def is_finite(self) -> Condition:
         """Neither infinite nor NaN."""
