@@ -363,6 +363,7 @@ def limited(
     last = args.opt_bisect_limit
     if last is not None and last < -1:
         raise XlaError(f"--opt-bisect-limit: {last} is neither a number of passes nor -1")
+    limits: dict[str, RewriteCounter] = {}
     for text in ",".join(args.debug_counter).split(",") if args.debug_counter else ():
         found = _COUNTER.fullmatch(text.strip())
         if found is None:
@@ -372,9 +373,9 @@ def limited(
                 f"--debug-counter: '{text}': rewrites are counted by making them, so that the "
                 "first cannot be skipped (there is PASS-count=N)"
             )
-        counters[found["name"]] = RewriteCounter(int(found["number"]))
+        limits[found["name"]] = RewriteCounter(int(found["number"]))
     names = {each.module_pass.name for each in pipeline}
-    if unused := sorted(counters.keys() - names):
+    if unused := sorted(limits.keys() - names):
         raise XlaError(f"--debug-counter: the pipeline has no pass {', '.join(unused)}")
     run: list[PipelinePass] = []
     for number, each in enumerate(pipeline, 1):
@@ -382,8 +383,8 @@ def limited(
         is_run = last in (None, -1) or number <= last
         if last is not None:
             print(f"BISECT: {'' if is_run else 'NOT '}running pass ({number}) {name}", file=output)
-        if is_run and (name in counters or args.print_debug_counter):
-            counter = counters.setdefault(name, RewriteCounter())
+        if is_run and (name in limits or args.print_debug_counter):
+            counter = counters.setdefault(name, limits.get(name, RewriteCounter()))
             counted = CountedPass(
                 each.module_pass, counter, breaks_on_last=args.debug_counter_break_on_last
             )
