@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from lowerings.driver import INPUT_FORMATS
+
 if TYPE_CHECKING:
     from xla_dialect.diagnostics import LocatedError
 
@@ -54,12 +56,15 @@ def guarded(tool: str, body: Callable[[], int]) -> int:
 def _print_error(tool: str, error: Exception) -> None:
     """One message about an error, with the notes that it got on its way."""
     notes: list[str] = getattr(error, "__notes__", [])
+    # Loaded late, for `--help` has no use for them.
+    ours = import_module("xla_dialect.diagnostics")
+    xdsl: type[Exception] = import_module("xdsl.utils.exceptions").DiagnosticException
     if isinstance(error, OSError) and error.errno in _OUTPUT_ERRORS and error.filename is None:
         _drop_output()
         print(f"{tool}: error: cannot write to stdout: {error.strerror}", file=sys.stderr)
-    elif isinstance(error, _diagnostics()):
+    elif isinstance(error, (ours.XlaError, xdsl)):
         message = str(error)
-        has_place = isinstance(error, _located_error()) or ": error: " in message
+        has_place = isinstance(error, ours.LocatedError) or ": error: " in message
         message = message if has_place else f"{tool}: error: {message}"
         print(message, *notes, sep="\n", file=sys.stderr)
     elif isinstance(error, MemoryError):
@@ -83,18 +88,6 @@ def _drop_output() -> None:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
-def _diagnostics() -> tuple[type[Exception], ...]:
-    """What is raised for what users gave us; loaded late, for `--help` has no use for it."""
-    return (
-        import_module("xla_dialect.diagnostics").XlaError,
-        import_module("xdsl.utils.exceptions").DiagnosticException,
-    )
-
-
-def _located_error() -> type[LocatedError]:
-    return import_module("xla_dialect.diagnostics").LocatedError
-
-
 @contextmanager
 def _printed_warnings(tool: str) -> Generator[None]:
     """Prints warnings that are for the user as such; others go their way."""
@@ -114,7 +107,7 @@ def _printed_warnings(tool: str) -> Generator[None]:
 
 def one_line(error: Exception) -> str:
     """The message of an error on one line, without the source that it is about."""
-    located = _located_error()
+    located: type[LocatedError] = import_module("xla_dialect.diagnostics").LocatedError
     if isinstance(error, located):
         error = located(error.message, error.file, error.line, error.column)
     return " ".join(str(error).split())
@@ -183,6 +176,11 @@ class CommandLine(argparse.ArgumentParser):
             metavar="NAME",
             help="read a program that comes with the tools, such as softmax, attention or "
             "transformer; `list` names all",
+        )
+        self.add_argument(
+            *("-f", "--frontend"),
+            choices=INPUT_FORMATS,
+            help="format, if not by extension or content",
         )
 
     def error(self, message: str) -> NoReturn:

@@ -23,7 +23,6 @@ from lowerings.backends import Options
 from lowerings.bufferize.signatures import aliased_parameters
 from lowerings.bufferize.strided import strides_and_offset
 from lowerings.compilation import Lowering
-from lowerings.driver import INPUT_FORMATS
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager
 from lowerings.driver.program import parse_program
@@ -226,7 +225,6 @@ def make_argument_parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     parser.add_program()
-    add("-f", "--frontend", choices=INPUT_FORMATS, help="format, if not by extension or content")
     add("-o", dest="output", metavar="FILE", help="the executable")
     add(
         "--sources",

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from lowerings.driver import INPUT_FORMATS
 from lowerings.pipelines import PIPELINES
 
 from .command_line import CommandLine, complete_passes, complete_targets, guarded, whole_number
@@ -83,9 +82,6 @@ FLAGS: tuple[tuple[tuple[str, ...], str], ...] = (
 
 
 PROGRAM: tuple[Option, ...] = (
-    option(
-        *("-f", "--frontend"), choices=INPUT_FORMATS, help="format, if not by extension or content"
-    ),
     option("-p", "--passes", metavar="PIPELINE", help="passes, separated by commas"),
     option(
         "--pass-pipeline",

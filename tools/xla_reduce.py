@@ -33,7 +33,6 @@ def make_argument_parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     parser.add_program()
     add("--test", dest="reduce", required=True, metavar="TEST", help="what has to stay")
-    add("-f", "--frontend", choices=INPUT_FORMATS, help="format, if not by extension or content")
     passes = add("-p", "--passes", metavar="PIPELINE", help="the passes that the test is about")
     passes.completer = complete_passes  # pyright: ignore[reportAttributeAccessIssue]
     add(

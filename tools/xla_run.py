@@ -7,11 +7,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from xdsl.dialects.builtin import ModuleOp, TensorType, UnrankedTensorType
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute
 from xdsl.utils.exceptions import DiagnosticException
 
 from lowerings.backends import Where, backend_names, declared_options, options_at
@@ -23,7 +22,6 @@ from lowerings.compilation import (
     Options,
     arithmetic_of,
 )
-from lowerings.driver import INPUT_FORMATS
 from lowerings.driver.context import make_context
 from lowerings.driver.levels import level_of
 from lowerings.driver.pass_manager import PassManager, parse_passes
@@ -122,17 +120,12 @@ def for_arguments(
         signature = f"@{entry.sym_name.data}{spell_all(declared)}"
         raise XlaError(f"{signature} takes {len(declared)} arguments, --input gives {len(arrays)}")
     sized = [
-        array(element_type, arrays[i].shape) if (element_type := _element_of(type_)) else type_
+        array(element_type, arrays[i].shape)
+        if (element_type := getattr(type_, "element_type", None))
+        else type_
         for i, type_ in enumerate(declared)
     ]
     return convert_stablehlo(module, sized, arithmetic)
-
-
-def _element_of(type_: Attribute) -> Attribute | None:
-    """The element type of an array, also of one of any rank; None for any other type."""
-    if isinstance(type_, TensorType | UnrankedTensorType):
-        return cast("TensorType[Attribute] | UnrankedTensorType[Attribute]", type_).element_type
-    return None
 
 
 def add_option(
@@ -178,7 +171,6 @@ def make_argument_parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     parser.add_program()
-    add("-f", "--frontend", choices=INPUT_FORMATS, help="format, if not by extension or content")
     passes = add_option(parser, "pipeline", "-p", "--passes", dest="passes")
     passes.completer = complete_passes  # pyright: ignore[reportAttributeAccessIssue]
     add_option(parser, "target")

@@ -14,7 +14,6 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from lowerings.compilation import EMULATED_BACKENDS
-from lowerings.driver import INPUT_FORMATS
 from lowerings.driver.program import parse_program
 from lowerings.execution.emulator import Emulation
 from lowerings.ir.functions import functions_of
@@ -50,7 +49,6 @@ def make_argument_parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     parser.add_program()
-    add("-f", "--frontend", choices=INPUT_FORMATS, help="format, if not by extension or content")
     add("--entry", default="main", metavar="NAME", help="the function to tune; default: main")
     add("-s", "--seconds", type=positive_seconds, default=60.0, help="time to take; default 60")
     add("--candidates", type=whole_number(1), metavar="N", help="try at most N for each kernel")

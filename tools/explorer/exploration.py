@@ -7,7 +7,6 @@ import linecache
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from xdsl.dialects.builtin import LocationAttr, ModuleOp
@@ -72,13 +71,7 @@ def _document(
 
 
 LARGEST_SOURCE = 1 << 20
-"""Bytes; of a larger file only the lines are shown that operations come from."""
-
-
-def input_document(text: str, name: str, input_format: InputFormat) -> ShownDocument:
-    """The text that was read."""
-    kind = "hlo" if input_format == "hlo" else "mlir"
-    return ShownDocument(name, kind, "input", [shortened(line) for line in text.splitlines()])
+"""Characters; of a larger file only the lines are shown that operations come from."""
 
 
 def links_to_text(
@@ -116,30 +109,23 @@ def source_document(
         ]
         for line in links.get(lines[op], ()):
             origins.setdefault(line, {}).update(dict.fromkeys(found))
-    wanted: dict[str, dict[int, list[str]]] = {}
-    for operations in origins.values():
-        for each in operations:
-            names = wanted.setdefault(each.file, {}).setdefault(each.line, [])
-            if each.name not in names:
-                names.append(each.name)
+    wanted: dict[str, dict[int, dict[str, None]]] = {}
+    for each in (each for operations in origins.values() for each in operations):
+        wanted.setdefault(each.file, {}).setdefault(each.line, {})[each.name] = None
     if not wanted:
         return None
     text: list[str] = []
     numbers: list[int] = []
     place: dict[tuple[str, int], int] = {}
     for file, named in sorted(wanted.items()):
+        lines_of_file = _python(file, max(named)) or {
+            line: "  ".join(names) for line, names in sorted(named.items())
+        }
         text.append(f"# {file}")
         numbers.append(0)
-        whole = _python(file, max(named))
-        if whole is None:
-            for line, names in sorted(named.items()):
-                place[file, line] = len(text)
-                text.append("  ".join(names))
-                numbers.append(line)
-        else:
-            place |= {(file, line): len(text) + line - 1 for line in named}
-            text += whole
-            numbers += range(1, len(whole) + 1)
+        place |= {(file, line): len(text) + n for n, line in enumerate(lines_of_file)}
+        text += lines_of_file.values()
+        numbers += lines_of_file
     found_links = {
         line: {place[each.file, each.line] for each in operations}
         for line, operations in origins.items()
@@ -148,22 +134,16 @@ def source_document(
     return ShownDocument("Python", "python", "source", shown, numbers=numbers), found_links
 
 
-def _python(file: str, last_line: int) -> list[str] | None:
-    """The lines of a file, if it is Python and has as many; a program may name any file."""
-    path = Path(file)
-    try:
-        if path.suffix != ".py":
-            return None
-        if not path.exists():
-            # A cell of a notebook is no file, but Python knows its lines.
-            lines = [line.rstrip("\n") for line in linecache.getlines(file)]
-        elif path.stat().st_size > LARGEST_SOURCE:
-            return None
-        else:
-            lines = path.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError, ValueError):
-        return None
-    return lines if len(lines) >= last_line else None
+def _python(file: str, last_line: int) -> dict[int, str]:
+    """
+    The lines of a file, a cell of a notebook too, by number; none if it is no Python, large, or has
+    fewer: a program may name any file.
+    """
+    linecache.checkcache(file)
+    lines = linecache.getlines(file) if file.endswith(".py") else []
+    if len(lines) < last_line or sum(map(len, lines)) > LARGEST_SOURCE:
+        return {}
+    return {number: line.rstrip("\n") for number, line in enumerate(lines, 1)}
 
 
 def kernel_rows(profile: str, lines: Mapping[Operation, int]) -> list[dict[str, Any]]:
@@ -212,7 +192,9 @@ class Exploration:
         lines = self.recording.start(module, "as read", "xla")
         links = links_to_text(module, lines, self.file_name, self.places)
         shown = self.text if isinstance(self.text, str) else ""
-        own = input_document(shown, self.file_name, self.input_format)
+        kind = "hlo" if self.input_format == "hlo" else "mlir"
+        lines_shown = [shortened(line) for line in shown.splitlines()]
+        own = ShownDocument(self.file_name, kind, "input", lines_shown)
         source = source_document(module, lines, links, self.file_name)
         self.recording.documents[0].links = links
         if source is not None:

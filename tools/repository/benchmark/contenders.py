@@ -245,31 +245,25 @@ def figures_of(row: Row, libraries: Sequence[Library], threads: int, effort: Eff
             peak, peak_operations = peak_loop()
             calls.append(peak)
         times = alternate(calls, effort.turns)
-    own_times, peer_times, *others = times
-    peak_times = others[len(started) :]
-    ratios = [
-        statistics.median(a / b for a, b in zip(own_times, each, strict=True))
-        for each in (peer_times, *others)
-    ]
-    shares = (
-        [
-            row.operations / own_time / (threads * peak_operations / peak_time)
-            for own_time, peak_time in zip(own_times, *peak_times, strict=True)
-        ]
-        if peak_times
-        else []
-    )
+    own_times, *others = times
+    ratios = [[a / b for a, b in zip(own_times, each, strict=True)] for each in others]
+    to_xla, *to_libraries = map(statistics.median, ratios)
+    peak_share = None
+    if row.operations:
+        # A turn of the peak takes as long as its operations do on one thread.
+        shares = [row.operations / (threads * peak_operations * each) for each in ratios[-1]]
+        peak_share = statistics.median(shares)
     return Figures(
         row.name,
         own.compile_seconds,
         peer.compile_seconds,
         statistics.median(own_times),
-        statistics.median(peer_times),
-        ratios[0],
+        statistics.median(others[0]),
+        to_xla,
         max(map(largest_relative_error, own.outputs, peer.outputs), default=0.0),
-        statistics.median(shares) if shares else None,
+        peak_share,
         {
             library.package: LibraryFigures(ratio, counts)
-            for library, ratio, counts in zip(libraries, ratios[1:], accurate, strict=False)
+            for library, ratio, counts in zip(libraries, to_libraries, accurate, strict=False)
         },
     )

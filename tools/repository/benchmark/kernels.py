@@ -26,9 +26,10 @@ from .contenders import (
     positive_definite,
     s8,
 )
+from .transformer import normalized
 
 
-def _convolution(
+def convolution(
     layout: str, strides: Sequence[int], padding: Any = "SAME", **options: Any
 ) -> Function:
     """A convolution of operands in the order of `layout`: features first, or last."""
@@ -83,13 +84,8 @@ def _product(x: Any, y: Any) -> Any:
     return jnp.matmul(x, y, preferred_element_type=np.int32 if x.dtype == np.int8 else None)
 
 
-def _layer_norm(x: Any) -> Any:
-    mean = x.mean(-1, keepdims=True)
-    return (x - mean) * lax.rsqrt(jnp.square(x - mean).mean(-1, keepdims=True) + 1e-5)
-
-
 def _scaled_layer_norm(x: Any, scale: Any, shift: Any) -> Any:
-    return _layer_norm(x) * scale + shift
+    return normalized(x) * scale + shift
 
 
 def _added(x: Any, updates: Any, indices: Any) -> Any:
@@ -199,7 +195,7 @@ REDUCTIONS = (
     Row("sum of all", jnp.sum, (f32(*_WIDE),), _LIBRARY),
     Row("argmax of rows", lambda x: x.argmax(1), (f32(*_WIDE),)),
     Row("softmax", jax.nn.softmax, (f32(*_WIDE),)),
-    Row("layer norm", _layer_norm, (f32(512, 768),)),
+    Row("layer norm", normalized, (f32(512, 768),)),
     Row("layer norm, scaled", _scaled_layer_norm, (f32(*_WIDE), f32(4096), f32(4096))),
 )
 
@@ -224,21 +220,19 @@ MATRIX_PRODUCTS = (
 )
 
 CONVOLUTIONS = (
+    Row("conv 3x3 NHWC", convolution("last", (1, 1)), (f32(*_IMAGES), f32(3, 3, 64, 64)), _LIBRARY),
     Row(
-        "conv 3x3 NHWC", _convolution("last", (1, 1)), (f32(*_IMAGES), f32(3, 3, 64, 64)), _LIBRARY
-    ),
-    Row(
-        "conv 1x1 NHWC", _convolution("last", (1, 1)), (f32(*_IMAGES), f32(1, 1, 64, 256)), _LIBRARY
+        "conv 1x1 NHWC", convolution("last", (1, 1)), (f32(*_IMAGES), f32(1, 1, 64, 256)), _LIBRARY
     ),
     Row(
         "conv 3x3 stride 2 NHWC",
-        _convolution("last", (2, 2)),
+        convolution("last", (2, 2)),
         (f32(*_IMAGES), f32(3, 3, 64, 128)),
         _LIBRARY,
     ),
     Row(
         "conv 3x3 depthwise NHWC",
-        _convolution("last", (1, 1), feature_group_count=64),
+        convolution("last", (1, 1), feature_group_count=64),
         (f32(*_IMAGES), f32(3, 3, 1, 64)),
         _LIBRARY,
     ),
@@ -250,37 +244,37 @@ CONVOLUTIONS = (
     ),
     Row(
         "conv 3x3 s8 NHWC",
-        _convolution("last", (1, 1), preferred_element_type=np.int32),
+        convolution("last", (1, 1), preferred_element_type=np.int32),
         (s8(4, 28, 28, 32), s8(3, 3, 32, 32)),
         _LIBRARY,
     ),
     Row(
         "conv 7x7 stride 2 NCHW",
-        _convolution("first", (2, 2), [(3, 3), (3, 3)]),
+        convolution("first", (2, 2), [(3, 3), (3, 3)]),
         (f32(4, 3, 224, 224), f32(64, 3, 7, 7)),
     ),
-    Row("conv 3x3 NCHW", _convolution("first", (1, 1)), (f32(4, 64, 56, 56), f32(64, 64, 3, 3))),
+    Row("conv 3x3 NCHW", convolution("first", (1, 1)), (f32(4, 64, 56, 56), f32(64, 64, 3, 3))),
     Row(
         "conv 3x3 stride 2 NCHW",
-        _convolution("first", (2, 2)),
+        convolution("first", (2, 2)),
         (f32(8, 64, 56, 56), f32(128, 64, 3, 3)),
     ),
-    Row("conv 5 NWC", _convolution("last", (1,)), (f32(8, 1024, 64), f32(5, 64, 64)), _LIBRARY),
+    Row("conv 5 NWC", convolution("last", (1,)), (f32(8, 1024, 64), f32(5, 64, 64)), _LIBRARY),
     Row(
         "conv 3x3x3 NDHWC",
-        _convolution("last", (1, 1, 1)),
+        convolution("last", (1, 1, 1)),
         (f32(2, 16, 16, 16, 16), f32(3, 3, 3, 16, 32)),
         _LIBRARY,
     ),
     Row(
         "conv 3x3 stride 2 gradient of base",
-        _gradient(_convolution("last", (2, 2))),
+        _gradient(convolution("last", (2, 2))),
         (f32(*_IMAGES), f32(3, 3, 64, 64), f32(8, 28, 28, 64)),
         _LIBRARY,
     ),
     Row(
         "conv 3x3 gradient of kernel",
-        _kernel_gradient(_convolution("last", (1, 1))),
+        _kernel_gradient(convolution("last", (1, 1))),
         (f32(8, 28, 28, 64), f32(3, 3, 64, 64), f32(8, 28, 28, 64)),
     ),
 )

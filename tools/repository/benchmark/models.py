@@ -16,18 +16,16 @@ import optax
 from jax import lax
 
 from ..programs import StoredProgram, stored_functions
-from .contenders import Array, Maker, Row, f32, indices
+from .contenders import Maker, Row, f32, indices
+from .kernels import convolution
 from .transformer import LAYERS, SEQUENCE, VOCABULARY, WIDTH, transformer
 
 
 def stored_row(name: str) -> Row:
     """A program of test/programs with its arguments."""
     inputs = StoredProgram(name, "").inputs()
-    return Row(name, stored_functions()[name], tuple(partial(_given, array) for array in inputs))
-
-
-def _given(array: Array, _: np.random.Generator) -> Array:
-    return array
+    makers: list[Maker] = [lambda _, array=array: array for array in inputs]
+    return Row(name, stored_functions()[name], tuple(makers))
 
 
 # ---- A transformer of twelve layers: tokens to logits
@@ -49,18 +47,21 @@ _LAYER = (
 # ---- A step of training a classifier with Adam
 
 
-def _classifier_loss(parameters: Any, images: Any, labels: Any) -> Any:
-    hidden = images
+def _classifier(parameters: Any, images: Any) -> Any:
     for weight in parameters[:-1]:
-        hidden = jnp.tanh(hidden @ weight)
-    scores = jax.nn.log_softmax(hidden @ parameters[-1])
-    return -jnp.take_along_axis(scores, labels[:, None], 1).mean()
+        images = jnp.tanh(images @ weight)
+    return images @ parameters[-1]
 
 
-def _trained(loss: Callable[..., Any], images: Any, labels: Any, *parameters: Any) -> Any:
+def _trained(model: Callable[..., Any], images: Any, labels: Any, *parameters: Any) -> Any:
     """The parameters after the first step of Adam, and the loss."""
+
+    def loss(parameters: Any) -> Any:
+        scores = jax.nn.log_softmax(model(parameters, images))
+        return -jnp.take_along_axis(scores, labels[:, None], 1).mean()
+
     optimizer = optax.adam(1e-3)
-    value, gradient = jax.value_and_grad(loss)(parameters, images, labels)
+    value, gradient = jax.value_and_grad(loss)(parameters)
     updates, state = optimizer.update(gradient, optimizer.init(parameters), parameters)
     return optax.apply_updates(parameters, updates), state, value
 
@@ -71,10 +72,7 @@ _MATRICES = tuple(scaled(*sizes) for sizes in pairwise(_WIDTHS))
 # ---- A residual network, and a step of training it
 
 
-def _conv(x: Any, kernel: Any, stride: int = 1) -> Any:
-    return lax.conv_general_dilated(
-        x, kernel, (stride, stride), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
-    )
+_conv, _half_conv = (convolution("last", (stride, stride)) for stride in (1, 2))
 
 
 def _residual_network(parameters: Any, images: Any) -> Any:
@@ -82,14 +80,9 @@ def _residual_network(parameters: Any, images: Any) -> Any:
     x = jax.nn.relu(_conv(images, first))
     for number in range(0, len(blocks), 3):
         shortcut, inner, outer = blocks[number : number + 3]
-        hidden = jax.nn.relu(_conv(x, inner, 2))
-        x = jax.nn.relu(_conv(hidden, outer) + _conv(x, shortcut, 2))
+        hidden = jax.nn.relu(_half_conv(x, inner))
+        x = jax.nn.relu(_conv(hidden, outer) + _half_conv(x, shortcut))
     return x.mean((1, 2)) @ last
-
-
-def _network_loss(parameters: Any, images: Any, labels: Any) -> Any:
-    scores = jax.nn.log_softmax(_residual_network(parameters, images))
-    return -jnp.take_along_axis(scores, labels[:, None], 1).mean()
 
 
 def _kernel(*sizes: int) -> Maker:
@@ -180,7 +173,7 @@ MODELS = (
     replace(stored_row("lstm"), name="lstm, gradient", function=_lstm_gradient),
     Row(
         "classifier, a step of Adam",
-        partial(_trained, _classifier_loss),
+        partial(_trained, _classifier),
         (f32(64, 784), indices(64, 10), *_MATRICES),
     ),
     Row(
@@ -191,7 +184,7 @@ MODELS = (
     ),
     Row(
         "residual network, a step of Adam",
-        partial(_trained, _network_loss),
+        partial(_trained, _residual_network),
         (f32(4, 32, 32, 3), indices(4, 10), *_NETWORK),
     ),
     Row("64 bodies, 100 steps", _bodies, (f32(64, 3), f32(64, 3))),

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import statistics
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -114,51 +113,41 @@ def chain_of_layers(operations: int) -> ModuleOp:
     return b.build(x)
 
 
-@dataclass(frozen=True)
-class ReferenceRow:
-    """What the reference computes, and what plain numpy does instead."""
-
-    name: str
-    build: Callable[..., XlaValue]
-    plain: Callable[..., Any]
-    sizes: tuple[tuple[int, ...], ...]
-
-
 _MILLION, _SQUARE = (1 << 20,), (1 << 10, 1 << 10)
-REFERENCE_ROWS = (
-    ReferenceRow("add", XlaBuilder.add, np.add, (_MILLION, _MILLION)),
-    ReferenceRow("maximum", XlaBuilder.max, np.maximum, (_MILLION, _MILLION)),
-    ReferenceRow("exponential", XlaBuilder.exp, np.exp, (_MILLION,)),
-    ReferenceRow("tanh", XlaBuilder.tanh, np.tanh, (_MILLION,)),
-    ReferenceRow("sum of all", lambda b, x: b.reduce(x, 0.0, b.add, [0]), np.sum, (_MILLION,)),
-    ReferenceRow(
-        "sum of columns", lambda b, x: b.reduce(x, 0.0, b.add, [0]), lambda x: x.sum(0), (_SQUARE,)
+REFERENCE_ROWS: Mapping[str, tuple[Callable[..., XlaValue], Callable[..., Any], Sequence[Any]]] = {
+    "add": (XlaBuilder.add, np.add, (_MILLION, _MILLION)),
+    "maximum": (XlaBuilder.max, np.maximum, (_MILLION, _MILLION)),
+    "exponential": (XlaBuilder.exp, np.exp, (_MILLION,)),
+    "tanh": (XlaBuilder.tanh, np.tanh, (_MILLION,)),
+    "sum of all": (lambda b, x: b.reduce(x, 0.0, b.add, [0]), np.sum, (_MILLION,)),
+    "sum of columns": (
+        lambda b, x: b.reduce(x, 0.0, b.add, [0]),
+        lambda x: x.sum(0),
+        (_SQUARE,),
     ),
-    ReferenceRow(
-        "sum of rows", lambda b, x: b.reduce(x, 0.0, b.add, [1]), lambda x: x.sum(1), (_SQUARE,)
-    ),
-    ReferenceRow("dot, vectors", XlaBuilder.dot, np.dot, (_MILLION, _MILLION)),
-    ReferenceRow("dot, matrices", XlaBuilder.dot, np.dot, (_SQUARE, _SQUARE)),
-    ReferenceRow(
-        "gather of rows",
+    "sum of rows": (lambda b, x: b.reduce(x, 0.0, b.add, [1]), lambda x: x.sum(1), (_SQUARE,)),
+    "dot, vectors": (XlaBuilder.dot, np.dot, (_MILLION, _MILLION)),
+    "dot, matrices": (XlaBuilder.dot, np.dot, (_SQUARE, _SQUARE)),
+    "gather of rows": (
         lambda b, x: b.gather(x, b.iota("s32[1024]", 0), [1], [0], [1, 1024], [0], 1),
         lambda x: x[np.arange(1024)],
         (_SQUARE,),
     ),
-)
-"""Arrays of f32 with a million elements each."""
+}
+"""What the reference computes, what plain numpy does instead, and the sizes of the operands:
+arrays of f32 with a million elements each."""
 
 
 def reference_speed(turns: int) -> None:
     """Prints what whole runs of the reference take beside numpy, which has threads in a dot."""
     times: dict[str, list[list[float]]] = {}
     random = np.random.default_rng(0)
-    for row in REFERENCE_ROWS:
-        inputs = [random.standard_normal(sizes).astype(np.float32) for sizes in row.sizes]
+    for name, (build, plain, operands) in REFERENCE_ROWS.items():
+        inputs = [random.standard_normal(sizes).astype(np.float32) for sizes in operands]
         b = XlaBuilder("row")
-        root = row.build(b, *(b.parameter(i, x) for i, x in enumerate(inputs)))
-        calls = [partial(run, b.build(root), inputs), partial(row.plain, *inputs)]
-        times[row.name] = alternate(calls, turns)
+        root = build(b, *(b.parameter(i, x) for i, x in enumerate(inputs)))
+        calls = [partial(run, b.build(root), inputs), partial(plain, *inputs)]
+        times[name] = alternate(calls, turns)
     print()
     print(ratios("the reference beside numpy, 2^20 elements of f32, ms", times, 1e3))
 
