@@ -46,11 +46,11 @@ def program_of(data: bytes, file_name: str) -> ProgramText:
 
 
 def text_of(data: bytes, file_name: str) -> str:
-    """The text that data are; raises XlaError."""
+    """The text that data are, without a byte-order mark; raises XlaError."""
     if _CONTROL.search(data, 0, _BEGINNING):
         _require_text(data, file_name)
     try:
-        return data.decode().replace("\r\n", "\n").replace("\r", "\n")
+        return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         _require_text(data, file_name)
         raise UnreadableFile(f"{file_name}: error: not UTF-8 text (byte {error.start})") from None

@@ -76,7 +76,8 @@ def test_threads_are_kept():
     before = threads()
     for program in (first, second) * 5:
         run_jointly(program, given(), False)
-    assert threads() == before
+    # One that is not back yet from the run before has another one run in its place.
+    assert before <= threads() < before + len(given())
 
 
 @both_ways

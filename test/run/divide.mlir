@@ -24,6 +24,11 @@ func.func @worked() {
   %by_zero.right = xla.constant dense<[(0.0,0.0)]> : tensor<1xcomplex<f32>>
   %by_zero = xla.divide %by_zero.left, %by_zero.right : tensor<1xcomplex<f32>>
   check.expect_eq_const %by_zero, dense<[(0x7F800000, 0x7F800000)]> : tensor<1xcomplex<f32>>
+  // C99, G.5.1: infinite over finite, finite over infinite, and both infinite.
+  %infinite.left = xla.constant dense<[(0x7F800000, 0x7FC00000), (1.0, -2.0), (0x7F800000, 1.0)]> : tensor<3xcomplex<f32>>
+  %infinite.right = xla.constant dense<[(2.0, 1.0), (0x7F800000, 0xFF800000), (0x7F800000, 0x7F800000)]> : tensor<3xcomplex<f32>>
+  %infinite = xla.divide %infinite.left, %infinite.right : tensor<3xcomplex<f32>>
+  check.expect_eq_const %infinite, dense<[(0x7F800000, 0xFF800000), (0.0, -0.0), (0x7FC00000, 0x7FC00000)]> : tensor<3xcomplex<f32>>
   func.return
 }
 

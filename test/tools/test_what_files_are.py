@@ -135,3 +135,9 @@ def test_targets_that_are_not_registered() -> None:
     assert "custom_calls={'scale': function}" in str(caught.value)
     with pytest.raises(XlaError, match=r"\(there are: scales\); did you mean 'scales'\?"):
         lowerings.compile(program, custom_calls={"scales": lambda op, x: x})
+
+
+def test_windows_marks_are_no_part_of_a_text(tmp_path: Path) -> None:
+    path = tmp_path / "program.hlo"
+    path.write_bytes(HLO.replace("\n", "\r\n").encode("utf-8-sig"))
+    assert xla_opt.main([str(path), "-o", "-"]) == 0

@@ -53,6 +53,26 @@ def complex_log1p(z: Array) -> Array:
     return as_complex(np.where(near, small, np.log(np.hypot(1.0 + x, y))), np.arctan2(y, 1.0 + x))
 
 
+def complex_quotient(z: Array, w: Array) -> Array:
+    """`z / w`; infinite over finite and finite over infinite numbers as in C99, G.5.1."""
+    quotient = np.divide(z, w)
+    over, under = np.isinf(z), np.isinf(w)
+    lost = np.isnan(quotient.real) & np.isnan(quotient.imag) & (over != under)
+    (a, b), (c, d) = directions(z), directions(w)
+    size = np.where(over, np.inf, 0.0)
+    found = as_complex(size * (a * c + b * d), size * (b * c - a * d))
+    return np.where(lost, found.astype(quotient.dtype), quotient)
+
+
+def directions(z: Array) -> tuple[Array, Array]:
+    """The parts of a number; where it is infinite ones for those that are, zeros for the other."""
+    infinite = np.isinf(z)
+    x, y = (
+        np.where(infinite, np.copysign(np.isinf(part), part), part) for part in (z.real, z.imag)
+    )
+    return x, y
+
+
 def complex_sign(z: Array) -> Array:
     """`z / |z|`, 0 for 0, NaN + NaN i if a part is NaN."""
     largest = np.maximum(np.abs(np.real(z)), np.abs(np.imag(z)))
@@ -165,7 +185,8 @@ def count_leading_zeros(x: Array) -> Array:
 
 def reciprocal_square_root(x: Array) -> Array:
     """`1 / √x`; ±infinity at ±0."""
-    return 1.0 / np.sqrt(x)
+    root = np.sqrt(x)
+    return complex_quotient(np.ones_like(root), root) if root.dtype.kind == "c" else 1.0 / root
 
 
 def complex_inverse_hyperbolic_cosine(z: Array) -> Array:
@@ -293,7 +314,9 @@ BINARY: dict[type[XlaOp], Function] = {
     ops.AddOp: in_compute_type(np.add),
     ops.SubtractOp: in_compute_type(np.subtract),
     ops.MultiplyOp: in_compute_type(np.multiply),
-    ops.DivideOp: in_compute_type(by_kind(integer=divide_integers, floating=np.divide)),
+    ops.DivideOp: in_compute_type(
+        by_kind(integer=divide_integers, floating=np.divide, complex_=complex_quotient)
+    ),
     ops.PowerOp: in_compute_type(by_kind(integer=integer_power, floating=in_double(np.power))),
     ops.RemainderOp: in_compute_type(by_kind(integer=remainder_integers, floating=np.fmod)),
     ops.MaximumOp: in_compute_type(maximum),

@@ -252,9 +252,7 @@ def reassociation(wide: Sequence[int], narrow: Sequence[int]) -> list[list[int]]
     return groups
 
 
-def finest_groups(
-    before: Sequence[int], after: Sequence[int]
-) -> list[tuple[list[int], list[int]]]:
+def finest_groups(before: Sequence[int], after: Sequence[int]) -> list[tuple[list[int], list[int]]]:
     """
     The finest groups of consecutive dimensions of `before` and of `after` with equal products.
 

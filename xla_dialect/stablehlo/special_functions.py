@@ -610,7 +610,8 @@ def log_gamma(x: Term) -> Term:
     positive = (y < 4.5).where(_tabulated_log_gamma(y), _stirling(y))
     sine = (_distance_to_integer(x) * math.pi).emit(elementwise.SineOp)
     result = reflected.where((math.pi / abs(sine)).log() - positive, positive)
-    return abs(x).equals(math.inf).where(abs(x), result)
+    is_infinite = abs(x).equals(math.inf) | (reflected & sine.equals(0.0))
+    return is_infinite.where(x.number(math.inf), result)
 
 
 def _tabulated_log_gamma(x: Term) -> Term:
@@ -730,5 +731,4 @@ def bessel_i1e(x: Term) -> Term:
     near = size.minimum(8.0) * approximate(size.minimum(8.0), BESSEL_I1E_NEAR)
     large = size.maximum(8.0)
     far = approximate(8.0 / large, BESSEL_I1E_FAR) / large.sqrt()
-    value = (size < 8.0).where(near, far)
-    return (x < 0.0).where(-value, value)
+    return (size < 8.0).where(near, far) * x.emit(elementwise.SignOp)

@@ -27,7 +27,8 @@ def divide(z: Complex, w: Complex) -> Complex:
     """
     `z / w` by Smith's method, which divides by the larger part of w first.
 
-    Over zero the parts are divided by +0 each.
+    Over zero the parts are divided by +0 each. Where z or w is infinite and nothing else is found,
+    the quotient is that of their directions, times infinity or zero.
     """
     a, b, c, d = z.real, z.imaginary, w.real, w.imaginary
     swapped = abs(c).is_less(abs(d))
@@ -40,7 +41,28 @@ def divide(z: Complex, w: Complex) -> Complex:
     minuend, subtrahend = swapped.choose(product, second), swapped.choose(second, product)
     imaginary = (minuend - subtrahend) / denominator
     is_zero = c.is_equal(0.0) & d.is_equal(0.0)
-    return Complex(is_zero.choose(a / 0.0, real), is_zero.choose(b / 0.0, imaginary))
+    quotient = Complex(is_zero.choose(a / 0.0, real), is_zero.choose(b / 0.0, imaginary))
+    over, under = _is_infinite(z), _is_infinite(w)
+    is_lost = quotient.real.is_nan() & quotient.imaginary.is_nan()
+    a, b, c, d = *_directions(z, over), *_directions(w, under)
+    no_number = a.constant(nan)
+    size = over.choose(under.choose(no_number, inf), under.choose(0.0, no_number))
+    found = Complex((a * c + b * d) * size, (b * c - a * d) * size)
+    return is_lost.choose_complex(found, quotient)
+
+
+def _is_infinite(z: Complex) -> Condition:
+    return z.real.is_infinite() | z.imaginary.is_infinite()
+
+
+def _directions(z: Complex, is_infinite: Condition) -> tuple[Real, Real]:
+    """The parts of a number; where it is infinite ones for those that are, zeros for the other."""
+
+    def direction(part: Real) -> Real:
+        size = part.is_infinite().choose(part.constant(1.0), part.constant(0.0))
+        return is_infinite.choose(size.with_sign_of(part), part)
+
+    return direction(z.real), direction(z.imaginary)
 
 
 def equal(z: Complex, w: Complex) -> Condition:
