@@ -57,7 +57,7 @@ def complex_quotient(z: Array, w: Array) -> Array:
     """`z / w`; infinite over finite and finite over infinite numbers as in C99, G.5.1."""
     quotient = np.divide(z, w)
     over, under = np.isinf(z), np.isinf(w)
-    lost = np.isnan(quotient.real) & np.isnan(quotient.imag) & (over != under)
+    lost = np.isnan(np.real(quotient)) & np.isnan(np.imag(quotient)) & (over != under)
     (a, b), (c, d) = directions(z), directions(w)
     size = np.where(over, np.inf, 0.0)
     found = as_complex(size * (a * c + b * d), size * (b * c - a * d))
@@ -66,11 +66,11 @@ def complex_quotient(z: Array, w: Array) -> Array:
 
 def directions(z: Array) -> tuple[Array, Array]:
     """The parts of a number; where it is infinite ones for those that are, zeros for the other."""
-    infinite = np.isinf(z)
-    x, y = (
-        np.where(infinite, np.copysign(np.isinf(part), part), part) for part in (z.real, z.imag)
+    infinite, x, y = np.isinf(z), np.real(z), np.imag(z)
+    return (
+        np.where(infinite, np.copysign(np.isinf(x), x), x),
+        np.where(infinite, np.copysign(np.isinf(y), y), y),
     )
-    return x, y
 
 
 def complex_sign(z: Array) -> Array:
