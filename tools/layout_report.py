@@ -65,7 +65,7 @@ class Grid:
 
     heads: list[str]
     """Above the columns."""
-    rows: list[tuple[str, list[Cell | str]]]
+    rows: Sequence[tuple[str, Sequence[Cell | str]]]
     """Each with what stands in front of it; of what is left out nothing does."""
     leading: Index = ()
     """Of a slice, the indices of the dimensions in front of its two."""

@@ -1,5 +1,7 @@
 """Loops that are carried out at once compute what they do in order, whatever depends on what."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -139,7 +141,7 @@ def test_independent_iterations_are_carried_out_at_once(monkeypatch: pytest.Monk
     sizes: list[int] = []
     put = batching._Watched.put
 
-    def noting(self: batching._Watched, *stored: object) -> None:
+    def noting(self: batching._Watched, *stored: Any) -> None:
         sizes.append(self.iterations)
         put(self, *stored)
 
