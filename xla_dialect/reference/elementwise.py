@@ -73,6 +73,14 @@ def directions(z: Array) -> tuple[Array, Array]:
     )
 
 
+def complex_power(z: Array, w: Array) -> Array:
+    """`z^w`; 1 over a product, which may overflow, for negative whole w."""
+    n = np.real(w)
+    inverse = (np.imag(w) == 0.0) & (n < 0.0) & (n == np.trunc(n)) & (z != 0.0)
+    power = np.power(z, np.where(inverse, -w, w))
+    return np.where(inverse, complex_quotient(np.ones_like(power), power), power)
+
+
 def complex_sign(z: Array) -> Array:
     """`z / |z|`, 0 for 0, NaN + NaN i if a part is NaN."""
     largest = np.maximum(np.abs(np.real(z)), np.abs(np.imag(z)))
@@ -317,7 +325,11 @@ BINARY: dict[type[XlaOp], Function] = {
     ops.DivideOp: in_compute_type(
         by_kind(integer=divide_integers, floating=np.divide, complex_=complex_quotient)
     ),
-    ops.PowerOp: in_compute_type(by_kind(integer=integer_power, floating=in_double(np.power))),
+    ops.PowerOp: in_compute_type(
+        by_kind(
+            integer=integer_power, floating=in_double(np.power), complex_=in_double(complex_power)
+        )
+    ),
     ops.RemainderOp: in_compute_type(by_kind(integer=remainder_integers, floating=np.fmod)),
     ops.MaximumOp: in_compute_type(maximum),
     ops.MinimumOp: in_compute_type(minimum),
