@@ -337,7 +337,8 @@ static int run_in_team(int64_t team, int64_t least, int64_t most_helpers, xla_st
         atomic_init(&ranges[member].next, count * member / team);
         ranges[member].last = count * (member + 1) / team;
     }
-    int64_t others = 0, now = nanoseconds(CLOCK_MONOTONIC);
+    /* Who needs all of them has no use for rests either: another one would have to be started. */
+    int64_t others = 0, now = least > 1 ? INT64_MAX : nanoseconds(CLOCK_MONOTONIC);
     for (int64_t number = 0; number < most_helpers && others < team - 1; ++number)
         if (take(&helpers[number], now))
             taken[others++] = &helpers[number];
