@@ -118,7 +118,10 @@ def for_arguments(
     declared = entry.function_type.inputs.data
     if len(declared) != len(arrays):
         signature = f"@{entry.sym_name.data}{spell_all(declared)}"
-        raise XlaError(f"{signature} takes {len(declared)} arguments, --input gives {len(arrays)}")
+        raise XlaError(
+            f"{len(arrays)} inputs for {len(declared)} parameters, from which the unknown sizes follow; "
+            f"give each with --input:\n  {signature}"
+        )
     sized = [
         array(element_type, arrays[i].shape)
         if (element_type := getattr(type_, "element_type", None))
