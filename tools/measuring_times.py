@@ -20,6 +20,9 @@ TURN_SECONDS = 0.005
 """One turn repeats a call for about this long: far above the clock's resolution, below a time
 slice."""
 
+REST_SECONDS = 0.005
+"""Longer than the system takes to count what a thread works on another processor."""
+
 CONFIDENCE = 0.95
 """Of intervals."""
 
@@ -32,6 +35,18 @@ def turn(call: Call, repetitions: int) -> float:
     for _ in range(repetitions):
         call()
     return (time.perf_counter() - start) / repetitions
+
+
+def wait_for_rest() -> None:
+    """
+    Returns when no thread of this process works, or after a second: those of OpenMP and OpenBLAS
+    look for work for milliseconds after a call, on the processors that the next call is to use.
+    """
+    for _ in range(round(1 / REST_SECONDS)):
+        worked = time.process_time()
+        time.sleep(REST_SECONDS)
+        if time.process_time() - worked < REST_SECONDS / 10:
+            break
 
 
 class TimedCall:
@@ -62,7 +77,7 @@ def alternate(
     """
     Seconds per call, for each of `calls` one number a turn, taken by turns.
 
-    Each turn has another order: a call that leaves the caches cold is not always before the same.
+    Threads of one call are at rest before the next. Each turn has another order: a call that leaves the caches cold is not always before the same.
     """
     timed = [TimedCall(call, seconds) for call in calls]
     times: list[list[float]] = [[] for _ in calls]
@@ -70,6 +85,8 @@ def alternate(
     for _ in range(turns):
         shuffled.shuffle(order)
         for position in order:
+            if len(processors()) > 1:
+                wait_for_rest()
             times[position].append(timed[position].turn())
     return times
 
