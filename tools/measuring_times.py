@@ -77,7 +77,8 @@ def alternate(
     """
     Seconds per call, for each of `calls` one number a turn, taken by turns.
 
-    Threads of one call are at rest before the next. Each turn has another order: a call that leaves the caches cold is not always before the same.
+    Threads of one call are at rest before the next. Each turn has another order: a call that leaves
+    the caches cold is not always before the same.
     """
     timed = [TimedCall(call, seconds) for call in calls]
     times: list[list[float]] = [[] for _ in calls]
