@@ -119,8 +119,8 @@ def for_arguments(
     if len(declared) != len(arrays):
         signature = f"@{entry.sym_name.data}{spell_all(declared)}"
         raise XlaError(
-            f"{len(arrays)} inputs for {len(declared)} parameters, from which the unknown sizes follow; "
-            f"give each with --input:\n  {signature}"
+            f"{len(arrays)} inputs for {len(declared)} parameters, from which the unknown sizes "
+            f"follow; give each with --input:\n  {signature}"
         )
     sized = [
         array(element_type, arrays[i].shape)

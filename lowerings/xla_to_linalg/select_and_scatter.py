@@ -61,7 +61,7 @@ def convert_select_and_scatter(op: SelectAndScatterOp, builder: ConversionBuilde
         builder.replace([fill(builder, init, result)])
         return
     picked = _picked(op, builder, met)
-    builder.replace([_scattered(op, builder, [Meeting(d) for d in met], picked, init)])
+    builder.replace([_scattered(op, builder, [Overlap(d) for d in met], picked, init)])
 
 
 def _flat_strides(sizes: Sequence[int]) -> list[int]:
@@ -121,9 +121,9 @@ def _picked(
 
 
 @dataclass(frozen=True)
-class Meeting:
+class Overlap:
     """
-    Which placements meet an element, in one dimension.
+    Which placements of a window overlap with an element, in one dimension.
 
     With positions counted from `shift` before the first, position `block * stride + rest` is met
     by the placements `block - skipped - t`, t below `most`, as element `rest + t * stride` of the
@@ -176,10 +176,10 @@ class Meeting:
 
 
 @dataclass(frozen=True)
-class MeetingLoops:
+class OverlapLoops:
     """The loops over an array in blocks, and over the placements that meet an element."""
 
-    meetings: tuple[Meeting, ...]
+    overlaps: tuple[Overlap, ...]
     places: tuple[tuple[int, ...], ...]
     """The loops over elements: over blocks and, if they have several elements, inside of them."""
     turns: tuple[int | None, ...]
@@ -187,24 +187,24 @@ class MeetingLoops:
     rank: int
 
     @staticmethod
-    def of(meetings: Sequence[Meeting]) -> MeetingLoops:
+    def of(overlaps: Sequence[Overlap]) -> OverlapLoops:
         """The loops in the order of the dimensions; those over placements come last."""
         count = 0
         places: list[tuple[int, ...]] = []
-        for meeting in meetings:
-            following = count + len(meeting.result_sizes)
+        for overlap in overlaps:
+            following = count + len(overlap.result_sizes)
             places.append(tuple(range(count, following)))
             count = following
         turns: list[int | None] = []
-        for meeting in meetings:
-            turns.append(count if meeting.most > 1 else None)
-            count += meeting.most > 1
-        return MeetingLoops(tuple(meetings), tuple(places), tuple(turns), count)
+        for overlap in overlaps:
+            turns.append(count if overlap.most > 1 else None)
+            count += overlap.most > 1
+        return OverlapLoops(tuple(overlaps), tuple(places), tuple(turns), count)
 
     @property
     def result_sizes(self) -> list[int]:
         """The sizes of the result before reshaping and slicing."""
-        return [size for meeting in self.meetings for size in meeting.result_sizes]
+        return [size for overlap in self.overlaps for size in overlap.result_sizes]
 
     @property
     def blocks(self) -> tuple[int, ...]:
@@ -219,7 +219,7 @@ class MeetingLoops:
     @property
     def is_blocked(self) -> bool:
         """Whether all dimensions are divided into blocks."""
-        return all(meeting.is_blocked for meeting in self.meetings)
+        return all(overlap.is_blocked for overlap in self.overlaps)
 
     def placements(
         self,
@@ -235,10 +235,10 @@ class MeetingLoops:
         placed: list[StridedInsertion] = []
         sizes: list[int] = []
         indices: list[AffineExpr] = []
-        for meeting, block, turn in zip(self.meetings, self.blocks, self.turns, strict=True):
-            sizes.append(meeting.blocks + meeting.most - 1)
+        for overlap, block, turn in zip(self.overlaps, self.blocks, self.turns, strict=True):
+            sizes.append(overlap.blocks + overlap.most - 1)
             placed.append(
-                StridedInsertion.of(meeting.sliding.placements, meeting.begin, 1, sizes[-1])
+                StridedInsertion.of(overlap.sliding.placements, overlap.begin, 1, sizes[-1])
             )
             index: AffineExpr = AffineExpr.dimension(block)
             indices.append(index if turn is None else index + AffineExpr.dimension(turn))
@@ -248,50 +248,50 @@ class MeetingLoops:
 
     def _block_and_rest(self, s: ScalarBuilder, dimension: int) -> tuple[SSAValue, SSAValue | None]:
         """Which block an element is in, and where in it; None for the only place."""
-        meeting, (first, *rest) = self.meetings[dimension], self.places[dimension]
-        if meeting.is_blocked:
+        overlap, (first, *rest) = self.overlaps[dimension], self.places[dimension]
+        if overlap.is_blocked:
             return s.index(first), s.index(rest[0]) if rest else None
-        position = s.emit(arith.AddiOp, (s.index(first), s.constant(meeting.shift, INDEX)))
-        stride = s.constant(meeting.sliding.stride, INDEX)
+        position = s.emit(arith.AddiOp, (s.index(first), s.constant(overlap.shift, INDEX)))
+        stride = s.constant(overlap.sliding.stride, INDEX)
         return s.emit(arith.DivUIOp, (position, stride)), s.emit(arith.RemUIOp, (position, stride))
 
     def place(self, s: ScalarBuilder, dimension: int) -> SSAValue:
         """The placement of this iteration, which may not exist."""
-        meeting, turn = self.meetings[dimension], self.turns[dimension]
+        overlap, turn = self.overlaps[dimension], self.turns[dimension]
         place = self._block_and_rest(s, dimension)[0]
-        if meeting.begin:
-            place = s.emit(arith.SubiOp, (place, s.constant(meeting.begin, INDEX)))
+        if overlap.begin:
+            place = s.emit(arith.SubiOp, (place, s.constant(overlap.begin, INDEX)))
         return place if turn is None else s.emit(arith.AddiOp, (place, s.index(turn)))
 
     def element(self, s: ScalarBuilder, dimension: int) -> SSAValue:
         """The element of the window that meets this one, which may not exist."""
-        meeting, turn = self.meetings[dimension], self.turns[dimension]
+        overlap, turn = self.overlaps[dimension], self.turns[dimension]
         rest = self._block_and_rest(s, dimension)[1]
         element = s.constant(0, INDEX) if rest is None else rest
         if turn is None:
             return element
-        left = s.emit(arith.SubiOp, (s.constant(meeting.most - 1, INDEX), s.index(turn)))
-        return s.emit(arith.AddiOp, (element, times(s, left, meeting.sliding.stride)))
+        left = s.emit(arith.SubiOp, (s.constant(overlap.most - 1, INDEX), s.index(turn)))
+        return s.emit(arith.AddiOp, (element, times(s, left, overlap.sliding.stride)))
 
 
-def _has_elements(s: ScalarBuilder, loops: MeetingLoops) -> list[SSAValue]:
+def _has_elements(s: ScalarBuilder, loops: OverlapLoops) -> list[SSAValue]:
     """Conditions that the window has the elements that would meet this one."""
     return [
-        s.compare("ult", loops.element(s, dimension), meeting.sliding.elements)
-        for dimension, meeting in enumerate(loops.meetings)
-        if not meeting.always_met
+        s.compare("ult", loops.element(s, dimension), overlap.sliding.elements)
+        for dimension, overlap in enumerate(loops.overlaps)
+        if not overlap.always_met
     ]
 
 
 def _read_placement(
-    s: ScalarBuilder, loops: MeetingLoops, values: Sequence[SSAValue]
+    s: ScalarBuilder, loops: OverlapLoops, values: Sequence[SSAValue]
 ) -> tuple[list[SSAValue], list[SSAValue]]:
     """Elements of tensors for the placement of this iteration, and conditions that it exists."""
-    places = [loops.place(s, dimension) for dimension in range(len(loops.meetings))]
+    places = [loops.place(s, dimension) for dimension in range(len(loops.overlaps))]
     # Unsigned, negative numbers are large: one comparison checks both bounds.
     exist = [
-        s.compare("ult", place, meeting.sliding.placements)
-        for place, meeting in zip(places, loops.meetings, strict=True)
+        s.compare("ult", place, overlap.sliding.placements)
+        for place, overlap in zip(places, loops.overlaps, strict=True)
     ]
     where = [
         s.select(exists, place, s.constant(0, INDEX))
@@ -303,13 +303,13 @@ def _read_placement(
     return read, exist
 
 
-def _element_number(s: ScalarBuilder, loops: MeetingLoops, like: SSAValue) -> SSAValue:
+def _element_number(s: ScalarBuilder, loops: OverlapLoops, like: SSAValue) -> SSAValue:
     """The number of the window's element that meets this one."""
-    strides = _flat_strides([meeting.sliding.elements for meeting in loops.meetings])
+    strides = _flat_strides([overlap.sliding.elements for overlap in loops.overlaps])
     counted = [
         times(s, loops.element(s, dimension), stride)
-        for dimension, (meeting, stride) in enumerate(zip(loops.meetings, strides, strict=True))
-        if meeting.sliding.elements > 1
+        for dimension, (overlap, stride) in enumerate(zip(loops.overlaps, strides, strict=True))
+        if overlap.sliding.elements > 1
     ]
     return s.emit(arith.IndexCastOp, (_sum(s, counted),), like.type)
 
@@ -317,13 +317,13 @@ def _element_number(s: ScalarBuilder, loops: MeetingLoops, like: SSAValue) -> SS
 def _scattered(
     op: SelectAndScatterOp,
     builder: ConversionBuilder,
-    meetings: Sequence[Meeting],
+    overlaps: Sequence[Overlap],
     picked: SSAValue,
     init: SSAValue,
 ) -> SSAValue:
     """The result: per element the fold of the source's elements of placements that picked it."""
-    loops, result = MeetingLoops.of(meetings), array_type(op.result)
-    turns = [meeting.most for meeting in meetings if meeting.most > 1]
+    loops, result = OverlapLoops.of(overlaps), array_type(op.result)
+    turns = [overlap.most for overlap in overlaps if overlap.most > 1]
     operands: list[tuple[SSAValue, AffineMapAttr]] = []
     if loops.is_blocked:
         number_type, value_type = elements_of(picked), elements_of(op.source)
@@ -355,6 +355,6 @@ def _scattered(
         iterators(parallel, loops.rank - parallel),
         body,
     )[0]
-    whole = reshape(found, [prod(meeting.result_sizes) for meeting in meetings], op)
-    begins = [meeting.shift if meeting.is_blocked else 0 for meeting in meetings]
+    whole = reshape(found, [prod(overlap.result_sizes) for overlap in overlaps], op)
+    begins = [overlap.shift if overlap.is_blocked else 0 for overlap in overlaps]
     return extract_slice(builder, whole, begins, result.get_shape())

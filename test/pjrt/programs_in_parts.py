@@ -383,8 +383,8 @@ def test_an_error_of_who_is_told_is_that_of_the_program():
         jax.jit(inspected(jnp.sin, fails))(array)
 
 
-def meeting_programs() -> list[tuple[Callable[..., Any], jax.Array]]:
-    """One without a meeting, one with each kind of collective, and one with ten in a loop."""
+def communicating_programs() -> list[tuple[Callable[..., Any], jax.Array]]:
+    """One without communication, one with each kind of collective, and one with ten in a loop."""
     mesh = jax.make_mesh((4,), ("x",))
     part, lax = PartitionSpec("x"), jax.lax
     given = jax.device_put(np.arange(64, dtype=np.float32), NamedSharding(mesh, part))
@@ -412,7 +412,7 @@ def threads_of_this_process() -> int:
 def test_short_programs_start_no_threads(monkeypatch: pytest.MonkeyPatch):
     # How long a run takes is for no test to say.
     monkeypatch.setattr(joint_runs, "LONG_RUN", 60.0)
-    programs = meeting_programs()
+    programs = communicating_programs()
     before = threads_of_this_process()
     for function, given in programs:
         function(given)
@@ -421,7 +421,7 @@ def test_short_programs_start_no_threads(monkeypatch: pytest.MonkeyPatch):
 
 def test_short_programs_need_no_python_after_some_calls(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(joint_runs, "LONG_RUN", 60.0)
-    programs = meeting_programs()
+    programs = communicating_programs()
     expected = [
         np.asarray([function(given) for _ in range(4)]).max(0) for function, given in programs
     ]
@@ -431,7 +431,7 @@ def test_short_programs_need_no_python_after_some_calls(monkeypatch: pytest.Monk
 
 
 def test_short_programs_run_at_the_same_time():
-    (_, (function, given), _) = meeting_programs()
+    (_, (function, given), _) = communicating_programs()
     expected = np.asarray(function(given))
     found: list[np.ndarray] = []
 
@@ -447,11 +447,11 @@ def test_short_programs_run_at_the_same_time():
 
 
 def test_threads_of_long_programs_are_kept(monkeypatch: pytest.MonkeyPatch):
-    expected = [np.asarray(function(given)) for function, given in meeting_programs()]
+    expected = [np.asarray(function(given)) for function, given in communicating_programs()]
     monkeypatch.setattr(joint_runs, "LONG_RUN", 0.0)
     monkeypatch.setattr(joint_runs, "LONG_RUNS", 1)
     counts: list[int] = []
-    programs = meeting_programs()
+    programs = communicating_programs()
     for _ in range(3):
         for (function, given), same in zip(programs, expected, strict=True):
             for _ in range(3):

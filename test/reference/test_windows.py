@@ -21,7 +21,7 @@ from small_programs import numbers, same
 from sweeps import each_or_full
 
 from xla_dialect.literals.arrays import numpy_dtype
-from xla_dialect.reference.reduction import meetings
+from xla_dialect.reference.reduction import overlaps
 from xla_dialect.shapes.window import Window, WindowDimension
 from xla_dialect.types import BY_NAME
 
@@ -221,7 +221,7 @@ def test_examples_on_xla(text: str, operands: Operands, expected: tuple[np.ndarr
     ),
     st.integers(0, 6),
 )
-def test_meetings(dimension: WindowDimension, size: int):
+def test_overlaps(dimension: WindowDimension, size: int):
     """Every element of a window meets what it does by the definition, place by place."""
     expected = [
         (element, place, position // dimension.base_dilation)
@@ -234,10 +234,10 @@ def test_meetings(dimension: WindowDimension, size: int):
         and 0 <= position // dimension.base_dilation < size
     ]
     found = [
-        (meeting.element, place, index)
-        for meeting in meetings(dimension, size)
+        (overlap.element, place, index)
+        for overlap in overlaps(dimension, size)
         for place, index in zip(
-            range(10**6)[meeting.placements], range(10**6)[meeting.base], strict=False
+            range(10**6)[overlap.placements], range(10**6)[overlap.base], strict=False
         )
     ]
     assert found == expected

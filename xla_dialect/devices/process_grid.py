@@ -194,7 +194,7 @@ class ProcessGrid:
             )
         self.replicas = replicas
         self.partitions = partitions
-        self.meetings: dict[Hashable, Rendezvous] = {}
+        self.rendezvous: dict[Hashable, Rendezvous] = {}
         self.channels: dict[ChannelKey, ChannelQueue] = {}
         self.ended: set[LogicalId] = set()
         self.lock = threading.Condition()
@@ -432,12 +432,12 @@ class Process:
         copied = [[copies[id(array)] for array in arrays] for arrays in outgoing]
         with grid.lock:
             number = self._executions[key, members] = self._executions.get((key, members), 0) + 1
-            meeting = grid.meetings.setdefault((key, members, number), Rendezvous(members))
-            meeting.outgoing[self.place] = copied
-            if not meeting.missing:
+            rendezvous = grid.rendezvous.setdefault((key, members, number), Rendezvous(members))
+            rendezvous.outgoing[self.place] = copied
+            if not rendezvous.missing:
                 grid.lock.notify_all()
-                del grid.meetings[key, members, number]
-        return ThreadExchange(self, meeting, number, what)
+                del grid.rendezvous[key, members, number]
+        return ThreadExchange(self, rendezvous, number, what)
 
     def send(self, key: ChannelKey, value: Any, what: str) -> None:
         """Sends over a channel, once its `recv` is ready. Raises XlaError for a second sender."""
@@ -517,25 +517,25 @@ class ThreadExchange(Exchange):
     """An exchange between threads."""
 
     process: Process
-    meeting: Rendezvous
+    rendezvous: Rendezvous
     number: int
     what: str
 
     def take(self, into: Sequence[Arrays]) -> None:
         """Copies what all members have for this one."""
-        grid, meeting, place = self.process.grid, self.meeting, self.process.place
+        grid, rendezvous, place = self.process.grid, self.rendezvous, self.process.place
         with grid.lock:
             grid.wait(
-                lambda: not meeting.missing,
+                lambda: not rendezvous.missing,
                 lambda: (
-                    f"{grid.name(place)} waits for {grid.names(meeting.missing)} "
+                    f"{grid.name(place)} waits for {grid.names(rendezvous.missing)} "
                     f"in execution {self.number} of {self.what}"
                 ),
             )
             grid.check()
-        me = meeting.members.index(place)
-        for number, (targets, member) in enumerate(zip(into, meeting.members, strict=True)):
-            copy_into(targets, meeting.outgoing[member][me], f"member {number}")
+        me = rendezvous.members.index(place)
+        for number, (targets, member) in enumerate(zip(into, rendezvous.members, strict=True)):
+            copy_into(targets, rendezvous.outgoing[member][me], f"member {number}")
 
 
 _CURRENT: ContextVar[Process | None] = ContextVar("process", default=None)

@@ -104,16 +104,16 @@ class WindowOverlap:
     base: slice
 
 
-def meetings(dimension: WindowDimension, size: int) -> list[WindowOverlap]:
+def overlaps(dimension: WindowDimension, size: int) -> list[WindowOverlap]:
     """What each element of a window dimension meets, in order; none for those that meet nothing."""
     count = dimension.placements(size)
     if not count or not size:
         return []
-    found = (_meeting(dimension, size, count, k) for k in _candidates(dimension, size, count))
-    return [meeting for meeting in found if meeting is not None]
+    found = (_overlap(dimension, size, count, k) for k in _candidates(dimension, size, count))
+    return [overlap for overlap in found if overlap is not None]
 
 
-def _meeting(
+def _overlap(
     dimension: WindowDimension, size: int, count: int, element: int
 ) -> WindowOverlap | None:
     """
@@ -163,12 +163,12 @@ def boxes(window: Window, sizes: Sequence[int]) -> Iterator[tuple[tuple[int, ...
 
     Elements that meet nothing of a base of these sizes are left out.
     """
-    rows = [meetings(d, size) for d, size in zip(window.dimensions, sizes, strict=True)]
+    rows = [overlaps(d, size) for d, size in zip(window.dimensions, sizes, strict=True)]
     for row in itertools.product(*rows):
         yield (
-            tuple(meeting.element for meeting in row),
-            tuple(meeting.placements for meeting in row),
-            tuple(meeting.base for meeting in row),
+            tuple(overlap.element for overlap in row),
+            tuple(overlap.placements for overlap in row),
+            tuple(overlap.base for overlap in row),
         )
 
 
