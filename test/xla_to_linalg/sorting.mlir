@@ -3,18 +3,20 @@
 // RUN: xla-opt %s -p 'native{to=buffers}' | filecheck %s --check-prefix=BUFFERS
 
 // A comparator of one key: the key is an unsigned integer, here with -0 made +0 and the bits of
-// negative numbers inverted. Its digits are counted in one loop, and where each begins is summed in
-// one for all digits; the elements move once per digit, for two digits there and back.
+// negative numbers inverted. Its digits are counted in one loop. For two digits, there and back,
+// where each begins is summed, and the elements move; none if all have the same two digits.
 // CHECK-LABEL: @by_digits
 // CHECK:         %[[COUNTS:.*]] = linalg.fill {{.*}} -> tensor<4x256xi32>
 // CHECK:         scf.for
 // CHECK-NEXT:      %[[X:.*]] = tensor.extract %{{.*}} : tensor<1x1000xf32>
 // CHECK-COUNT-4:   tensor.insert %{{.*}} into %{{.*}} : tensor<4x256xi32>
-// CHECK:         scf.for {{.*}} -> (tensor<4x256xi32>) {
-// CHECK:           scf.for {{.*}} -> (tensor<4x256xi32>, i32) {
 // CHECK:         scf.for {{.*}} -> (tensor<4x256xi32>, tensor<1x1000xf32>, tensor<1000xf32>)
-// CHECK:           scf.for {{.*}} -> (tensor<4x256xi32>, tensor<1000xf32>)
-// CHECK:           scf.for {{.*}} -> (tensor<4x256xi32>, tensor<1x1000xf32>)
+// CHECK-COUNT-2:   arith.cmpi eq, %{{.*}} : i32
+// CHECK:           %[[MOVED:.*]] = arith.select %{{.*}}, %{{.*}}, %{{.*}} : index
+// CHECK:           scf.for {{.*}} -> (tensor<4x256xi32>, i32) {
+// CHECK:           scf.for %{{.*}} = %{{.*}} to %[[MOVED]] {{.*}} -> (tensor<4x256xi32>, tensor<1000xf32>)
+// CHECK:           scf.for {{.*}} -> (tensor<4x256xi32>, i32) {
+// CHECK:           scf.for %{{.*}} = %{{.*}} to %[[MOVED]] {{.*}} -> (tensor<4x256xi32>, tensor<1x1000xf32>)
 // Memory beside the result: the counts and one line. The operand is copied into the result first.
 // BUFFERS-LABEL: @by_digits
 // BUFFERS-SAME:    xla.arena_bytes = 8128
@@ -28,6 +30,27 @@ func.func @by_digits(%x: tensor<1000xf32>) -> tensor<1000xf32> {
     xla.return %c : tensor<i1>
   }
   func.return %r : tensor<1000xf32>
+}
+
+// The keys of long lines are computed in chunks, which a vector kernel can do: the same to count
+// digits and to move elements.
+// CHECK-LABEL: @by_digits_in_chunks
+// CHECK:         scf.for {{.*}} -> (tensor<2x256xi32>) {
+// CHECK:           arith.minui %{{.*}}, %{{.*}} : index
+// CHECK:           tensor.extract_slice %{{.*}}[%{{.*}}, %{{.*}}] [1, 512] [1, 1] : tensor<1x3000xi16> to tensor<512xi16>
+// CHECK:           %[[KEYS:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<512xi16>)
+// CHECK:           scf.for
+// CHECK:             tensor.extract %[[KEYS]]
+// CHECK:             tensor.insert %{{.*}} into %{{.*}} : tensor<2x256xi32>
+// BUFFERS-LABEL: @by_digits_in_chunks
+// BUFFERS-COUNT-3: call @[[KEYS:xori_kernel_[0-9]+]](%{{.*}}, %{{.*}}) : (memref<512xi16, strided<[1], offset: ?>>, memref<512xi16>)
+// BUFFERS:         func.return
+func.func @by_digits_in_chunks(%x: tensor<3000xi16>) -> tensor<3000xi16> {
+  %r = xla.sort %x {dimension = 0 : i64} : tensor<3000xi16> to_apply (%a: tensor<i16>, %b: tensor<i16>) {
+    %c = xla.compare %a, %b {direction = LT} : (tensor<i16>, tensor<i16>) -> tensor<i1>
+    xla.return %c : tensor<i1>
+  }
+  func.return %r : tensor<3000xi16>
 }
 
 // Any other comparator is asked, by merges from one memory to the other and back.

@@ -4,8 +4,10 @@ at once (`network.py`), others one by one.
 
 A radix sort reads the line once to count how often each digit has each value; then one pass for
 each digit, the lowest first, moves the elements to their places. Elements move as they are, and
-their keys are computed anew from them: that costs less than moving keys along. Passes go back and
-forth between two places, as a loop over pairs of digits: code for two of them, not for all.
+their keys are computed anew from them: that costs less than moving keys along. In long lines a
+chunk of keys is computed in vectors before its elements are counted or moved. Passes go back and
+forth between two places, as a loop over pairs of digits: code for two of them, not for all. Pairs
+that are equal in all elements move nothing.
 
 A merge sort, bottom-up, takes any comparator. Sorted runs double their length in every pass, from
 one array to the other and back. A step of a merge reads the next element of both runs, and takes
@@ -36,6 +38,9 @@ from lowerings.xla_to_linalg.structured import (
     counted_loop,
     empty,
     fill_into,
+    generic,
+    identity,
+    iterators,
     loop,
     on_scalars,
     outside_of_bodies,
@@ -162,15 +167,18 @@ class Digit:
         """The type in which it is computed: every key has two digits."""
         return IntegerType(max(2, self.key.width))
 
-    def value(self, s: ScalarBuilder, elements: Values, shift: SSAValue | None = None) -> SSAValue:
-        """The digit of the elements at a place, or one as long elsewhere, as an index."""
-        key = s.resize(self.key.make(s, elements), self.integer.width.data, signed=False)
+    def value(self, s: ScalarBuilder, key: SSAValue, shift: SSAValue | None = None) -> SSAValue:
+        """The digit of a key's value, or one as long elsewhere, as an index."""
+        key = s.resize(key, self.integer.width.data, signed=False)
         key = s.integers(arith.ShRUIOp, key, self.shift if shift is None else shift)
         return s.emit(IndexCastUIOp, (s.integers(arith.AndIOp, key, (1 << self.bits) - 1),), INDEX)
 
 
-DigitAt: TypeAlias = "Callable[[ScalarBuilder, Values], tuple[SSAValue, SSAValue]]"
-"""From the elements at a place to the number of a digit and its value there."""
+Step: TypeAlias = "Callable[[ScalarBuilder, Sequence[SSAValue], Values, Values], Values]"
+"""What is done with the elements at a place, the values of keys there and iteration arguments."""
+
+CHUNK, LONG_LINE = 512, 2048
+"""How many keys are computed at once, so that they stay in the L1 cache; from which length on."""
 
 
 def digits_of(key: IntegerKey) -> list[Digit]:
@@ -222,7 +230,7 @@ class RadixSort:
         *scratch, counts = memory
         count = len(scratch)
         length = constant(builder, self.longest, INDEX) if length is None else length
-        counts = self._sum(builder, self.count(builder, lines, counts, length))
+        counts = self.count(builder, lines, counts, length)
         carried: Values = (counts, *lines.tensors, *scratch)
         first = 0
         for run in self.runs:
@@ -236,11 +244,15 @@ class RadixSort:
             ) -> Values:
                 counts, *tensors = carried
                 here, there = lines.of(tensors[:count]), Lines(tuple(tensors[count:]))
-                for second in (0, 1):
-                    at = outside_of_bodies(
-                        inner, lambda s, second=second: _digit_of(s, run[0], place, second, first)
-                    )
-                    there, counts = self._move(inner, at, here, there, counts, length)
+                digits = outside_of_bodies(
+                    inner, lambda s: _pair_of_digits(s, run[0], place, first)
+                )
+                moved = outside_of_bodies(
+                    inner, lambda s: self._moved(s, run[0], digits, here, counts, length)
+                )
+                for digit in digits:
+                    counts = self._sum(inner, counts, digit[0])
+                    there, counts = self._move(inner, run[0], digit, here, there, counts, moved)
                     here, there = there, here
                 return [counts, *here.tensors, *there.tensors]
 
@@ -265,56 +277,123 @@ class RadixSort:
         zero = constant(builder, 0, self.counts_type.element_type)
         counts = fill_into(builder, zero, counts)
 
-        def step(s: ScalarBuilder, place: SSAValue, carried: Values) -> Values:
+        def step(s: ScalarBuilder, _elements: Values, values: Values, carried: Values) -> Values:
             (counts,) = carried
-            elements = source.read(s, place)
-            for number, digit in enumerate(self.digits):
-                value = digit.value(s, elements)
+            keys = [value for run, value in zip(self.runs, values, strict=True) for _ in run]
+            for number, (digit, key) in enumerate(zip(self.digits, keys, strict=True)):
+                value = digit.value(s, key)
                 _, counts = self._add_to_count(s, counts, s.constant(number, INDEX), value)
             return (counts,)
 
-        bounds = constant(builder, 0, INDEX), length, constant(builder, 1, INDEX)
-        return loop(builder, bounds, (counts,), on_scalars(step))[0]
+        keys = [run[0].key for run in self.runs]
+        return self._loop(builder, source, length, keys, (counts,), step)[0]
 
-    def _sum(self, builder: ConversionBuilder, counts: SSAValue) -> SSAValue:
+    def _moved(
+        self,
+        s: ScalarBuilder,
+        lowest: Digit,
+        digits: PairOfDigits,
+        source: Lines,
+        counts: SSAValue,
+        length: SSAValue,
+    ) -> SSAValue:
+        """How many elements a pair of digits moves: none if all have those of the first."""
+        number_type = self.counts_type.element_type
+        key = lowest.key.make(s, source.read(s, s.constant(0, INDEX)))
+        whole = s.emit(IndexCastUIOp, (length,), number_type)
+        both: SSAValue = s.constant(True, i1)
+        for number, shift in digits:
+            where = number, lowest.value(s, key, shift)
+            count = s.emit(tensor.ExtractOp, (counts, *where), number_type)
+            both = s.both(both, s.compare("eq", count, whole))
+        return s.select(both, s.constant(0, INDEX), length)
+
+    def _sum(self, builder: ConversionBuilder, counts: SSAValue, number: SSAValue) -> SSAValue:
         """For each value of a digit, how many elements have a lower one."""
         number_type = self.counts_type.element_type
-        digits, values = self.counts_type.get_shape()
 
-        def add(s: ScalarBuilder, where: Values, carried: Values) -> Values:
+        def add(s: ScalarBuilder, value: SSAValue, carried: Values) -> Values:
             counts, total = carried
-            count = s.emit(tensor.ExtractOp, (counts, *where), number_type)
-            counts = s.emit(tensor.InsertOp, (total, counts, *where), counts.type)
+            count = s.emit(tensor.ExtractOp, (counts, number, value), number_type)
+            counts = s.emit(tensor.InsertOp, (total, counts, number, value), counts.type)
             return [counts, s.emit(arith.AddiOp, (total, count))]
 
-        def digit(inner: ConversionBuilder, number: SSAValue, carried: Values) -> Values:
-            step = on_scalars(lambda s, value, carried: add(s, (number, value), carried))
-            zero = constant(inner, 0, number_type)
-            return counted_loop(inner, values, 1, (carried[0], zero), step)[:1]
-
-        return counted_loop(builder, digits, 1, (counts,), digit)[0]
+        carried = counts, constant(builder, 0, number_type)
+        return counted_loop(builder, self.counts_type.get_shape()[1], 1, carried, on_scalars(add))[
+            0
+        ]
 
     def _move(
         self,
         builder: ConversionBuilder,
-        digit: DigitAt,
+        lowest: Digit,
+        digit: tuple[SSAValue, SSAValue],
         source: Lines,
         target: Lines,
         counts: SSAValue,
         length: SSAValue,
     ) -> tuple[Lines, SSAValue]:
-        """All elements moved to where a digit sends them."""
+        """The elements up to a length moved to where a digit sends them."""
+        number, shift = digit
 
-        def step(s: ScalarBuilder, place: SSAValue, carried: Values) -> Values:
+        def step(s: ScalarBuilder, elements: Values, values: Values, carried: Values) -> Values:
             counts, *tensors = carried
-            elements = source.read(s, place)
-            there, counts = self._add_to_count(s, counts, *digit(s, elements))
+            value = lowest.value(s, values[0], shift)
+            there, counts = self._add_to_count(s, counts, number, value)
             position = s.emit(IndexCastUIOp, (there,), INDEX)
             return [counts, *target.of(tensors).write(s, position, elements).tensors]
 
-        bounds = constant(builder, 0, INDEX), length, constant(builder, 1, INDEX)
-        counts, *tensors = loop(builder, bounds, (counts, *target.tensors), on_scalars(step))
+        carried = counts, *target.tensors
+        counts, *tensors = self._loop(builder, source, length, [lowest.key], carried, step)
         return target.of(tensors), counts
+
+    def _loop(
+        self,
+        builder: ConversionBuilder,
+        source: Lines,
+        length: SSAValue,
+        keys: Sequence[IntegerKey],
+        carried: Values,
+        step: Step,
+    ) -> Values:
+        """A loop over the elements up to a length and the values of keys."""
+        zero, one = (constant(builder, bound, INDEX) for bound in (0, 1))
+        if self.longest < LONG_LINE:
+
+            def turn(s: ScalarBuilder, place: SSAValue, carried: Values) -> Values:
+                elements = source.read(s, place)
+                return step(s, elements, [key.make(s, elements) for key in keys], carried)
+
+            return loop(builder, (zero, length, one), carried, on_scalars(turn))
+
+        def chunk(inner: ConversionBuilder, start: SSAValue, carried: Values) -> Values:
+            def ends(s: ScalarBuilder) -> tuple[SSAValue, SSAValue]:
+                end = s.integers(arith.AddiOp, start, CHUNK)
+                return (
+                    s.integers(arith.MinUIOp, start, self.longest - CHUNK),
+                    s.emit(arith.MinUIOp, (end, length)),
+                )
+
+            # The last chunk begins earlier: all are of one size.
+            base, end = outside_of_bodies(inner, ends)
+            values = generic(
+                inner,
+                [(part, identity(1)) for part in source.parts(inner, base, CHUNK)],
+                [
+                    (empty(inner, TensorType(IntegerType(key.width), (CHUNK,))), identity(1))
+                    for key in keys
+                ],
+                iterators(1),
+                lambda s, e: [key.make(s, e[: len(source.tensors)]) for key in keys],
+            )
+
+            def turn(s: ScalarBuilder, place: SSAValue, carried: Values) -> Values:
+                at = s.emit(arith.SubiOp, (place, base))
+                return step(s, source.read(s, place), Lines(tuple(values)).read(s, at), carried)
+
+            return loop(inner, (start, end, one), carried, on_scalars(turn))
+
+        return loop(builder, (zero, length, constant(builder, CHUNK, INDEX)), carried, chunk)
 
 
 MERGE_COST, MOVE_COST, COUNT_COST = 10, 3, 1
@@ -325,13 +404,21 @@ NANOSECONDS = 0.5
 """The time for a cost of 1."""
 
 
-def _digit_of(s: ScalarBuilder, lowest: Digit, pair: SSAValue, second: int, first: int) -> DigitAt:
-    """The first or second digit of a pair of a key whose lowest digit is the `first` of all."""
-    own = s.integers(arith.AddiOp, s.integers(arith.MuliOp, pair, 2), second)
-    bits = s.integers(arith.MuliOp, own, lowest.bits)
-    shift = s.emit(IndexCastUIOp, (bits,), lowest.integer)
-    number = s.integers(arith.AddiOp, own, first)
-    return lambda s, elements: (number, lowest.value(s, elements, shift))
+PairOfDigits: TypeAlias = "Sequence[tuple[SSAValue, SSAValue]]"
+"""Of each its number among all digits, and its shift."""
+
+
+def _pair_of_digits(s: ScalarBuilder, lowest: Digit, pair: SSAValue, first: int) -> PairOfDigits:
+    """A pair of digits of a key whose lowest digit is the `first` of all."""
+    own = s.integers(arith.MuliOp, pair, 2)
+    both = own, s.integers(arith.AddiOp, own, 1)
+    return [
+        (
+            s.integers(arith.AddiOp, number, first),
+            s.emit(IndexCastUIOp, (s.integers(arith.MuliOp, number, lowest.bits),), lowest.integer),
+        )
+        for number in both
+    ]
 
 
 def moved_last(builder: ConversionBuilder, value: SSAValue, dimension: int) -> SSAValue:

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import IntegerType, i1
 from xdsl.ir import Attribute, Block, SSAValue
 
 from lowerings.ir.float_formats import Specials, small_float
+from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.elementwise import total_order_key
 from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of
 from lowerings.xla_to_linalg.scalar_functions.scalar_operations import (
@@ -29,6 +30,7 @@ from lowerings.xla_to_linalg.scalar_functions.scalars import (
     int_width,
     storage,
 )
+from lowerings.xla_to_linalg.structured import extract_slice
 from xla_dialect.analysis.computations import SortKey, sort_keys
 from xla_dialect.attributes import ComparisonType
 from xla_dialect.ops.sorting import SortOp
@@ -189,6 +191,15 @@ class Lines:
         """The elements at a place."""
         return [
             s.emit(tensor.ExtractOp, (value, *self.prefix, place), storage(elements_of(value)))
+            for value in self.tensors
+        ]
+
+    def parts(self, builder: ConversionBuilder, start: SSAValue, size: int) -> list[SSAValue]:
+        """So many elements of each line from a place on."""
+        rank = len(self.prefix)
+        sizes = *(1,) * rank, size
+        return [
+            extract_slice(builder, value, (*self.prefix, start), sizes, dropped=range(rank))
             for value in self.tensors
         ]
 
