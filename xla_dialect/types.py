@@ -56,6 +56,7 @@ from xla_dialect.shapes.size_arithmetic import (
     is_unknown,
     united,
 )
+from xla_dialect.xdsl.traversal import shape_of
 
 Array: TypeAlias = TensorType[Attribute]
 """The type of an XLA array."""
@@ -193,7 +194,7 @@ def sizes_of(type_: Array) -> tuple[int, ...]:
 
 def extents(type_: Array) -> tuple[int, ...]:
     """As `sizes_of`, with DYNAMIC_INDEX for unbounded dynamic dimensions."""
-    sizes, encoding = type_.get_shape(), type_.encoding
+    sizes, encoding = shape_of(type_), type_.encoding
     # Where this answers, no ancestors of a class are looked at.
     if isinstance(encoding, NoneAttr) or not isinstance(encoding, LayoutAttr):
         return sizes

@@ -41,7 +41,7 @@ def calls_of(functions: Mapping[str, FuncOp]) -> dict[str, list[str]]:
         name: [
             callee
             for op in operations_in(function)
-            if isinstance(op, CallOp) and (callee := op.callee.root_reference.data) in functions
+            if type(op) is CallOp and (callee := op.callee.root_reference.data) in functions
         ]
         for name, function in functions.items()
     }

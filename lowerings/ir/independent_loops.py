@@ -9,15 +9,16 @@ loop becomes a parallel one, if it is enough work.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from lowerings.ir.scalar_attributes import constant_integer
-from xla_dialect.xdsl.traversal import ancestors
+from xla_dialect.xdsl.traversal import ancestors, operands_of
 
 INDEPENDENT = "xla.independent_microseconds"
 """The attribute of such a loop from 0 in steps of 1: the time that one thread takes, estimated."""
@@ -41,6 +42,12 @@ def iterations_of(loop: scf.ForOp) -> int | None:
     """How many iterations a loop from 0 in steps of 1 has; None for others, or if not known."""
     lower, upper, step = map(constant_integer, (loop.lb, loop.ub, loop.step))
     return max(upper, 0) if upper is not None and (lower, step) == (0, 1) else None
+
+
+def parallel_bounds(op: scf.ParallelOp) -> tuple[Sequence[SSAValue], ...]:
+    """The lower bounds, the upper bounds and the steps of a loop, one for each dimension."""
+    rank, operands = len(op.body.block.args), operands_of(op)
+    return operands[:rank], operands[rank : 2 * rank], operands[2 * rank : 3 * rank]
 
 
 @dataclass(frozen=True)

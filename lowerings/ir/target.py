@@ -64,12 +64,14 @@ class Target:
 
 @cache
 def _attribute_of(target: Target) -> Attribute:
-    entries: dict[Any, Any] = {name: _entry(value) for name, value in asdict(target).items()}
+    entries: dict[Any, Any] = {
+        name: IntegerAttr(int(value), _type_of(value)) for name, value in asdict(target).items()
+    }
     return TargetSystemSpecAttr({_PROCESSOR: TargetDeviceSpecAttr(entries)})
 
 
-def _entry(value: int) -> IntegerAttr[IntegerType]:
-    return IntegerAttr(int(value), i1 if isinstance(value, bool) else i64)
+def _type_of(value: int) -> IntegerType:
+    return i1 if isinstance(value, bool) else i64
 
 
 def _target_of(attribute: Attribute) -> Target:
@@ -77,7 +79,7 @@ def _target_of(attribute: Attribute) -> Target:
     found: dict[str, Any] = {}
     for key, value in _entries(_entries(attribute).get(_PROCESSOR)).items():
         default: object = getattr(Target, key, None)
-        wanted = _entry(default).type if isinstance(default, int) else None
+        wanted = _type_of(default) if isinstance(default, int) else None
         number = cast("IntegerAttr[Any]", value) if isinstance(value, IntegerAttr) else None
         if number is None or number.type != wanted:
             known = ", ".join(each.name for each in fields(Target))

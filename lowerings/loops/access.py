@@ -29,6 +29,8 @@ from xdsl.ir.affine import (
 )
 from xdsl.utils.exceptions import PassFailedException
 
+from xla_dialect.xdsl.traversal import shape_of
+
 Strides: TypeAlias = tuple[int, ...]
 
 StridedLayout: TypeAlias = "tuple[tuple[int | None, ...], int | None]"
@@ -79,7 +81,7 @@ def linear_form(expression: AffineExpr) -> Linear | None:
 
 def static_memref(value_type: Attribute) -> MemRefType[Attribute] | None:
     """The type of a memref or tensor of static shape, in memory; None for other types."""
-    if not is_array(value_type) or DYNAMIC_INDEX in value_type.get_shape():
+    if not is_array(value_type) or DYNAMIC_INDEX in shape_of(value_type):
         return None
     if isinstance(value_type, MemRefType):
         return value_type
@@ -97,7 +99,7 @@ def memref_layout(
     """Strides and offset in elements, None where dynamic; None as a whole for other layouts."""
     layout = memref_type.layout
     if isinstance(layout, NoneAttr):
-        return MemRefType.strides_for_shape(memref_type.get_shape()), 0
+        return MemRefType.strides_for_shape(shape_of(memref_type)), 0
     if isinstance(layout, StridedLayoutAttr):
         strides = [s.data if isinstance(s, IntAttr) else None for s in layout.strides]
         offset = layout.offset
@@ -154,7 +156,7 @@ def make_access(value: SSAValue, indices: Sequence[AffineExpr], extents: Sequenc
         raise PassFailedException(f"expected a memref of static shape, found {value.type}")
     forms = [linear_form(index) for index in indices]
     if 0 not in extents:
-        for position, (form, size) in enumerate(zip(forms, memref_type.get_shape(), strict=True)):
+        for position, (form, size) in enumerate(zip(forms, shape_of(memref_type), strict=True)):
             low, high = (0, 0) if form is None else form.bounds(extents)
             if low < 0 or high >= max(size, 1 if form is None else size):
                 raise PassFailedException(

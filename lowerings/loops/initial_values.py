@@ -23,6 +23,7 @@ from lowerings.dialects.schedule import Loop, Step, outer_steps
 from lowerings.ir.memref_views import VIEWS, viewed_by
 from lowerings.loops.access import Access
 from lowerings.loops.nest import Nest
+from xla_dialect.xdsl.traversal import ins_of
 
 WITHOUT_MEMORY_EFFECT = (
     *VIEWS,
@@ -43,11 +44,7 @@ def filled_with(op: Operation) -> dict[SSAValue, SSAValue]:
     """
     if isinstance(op, FillOp):
         return {(op.results or op.outputs)[0]: op.inputs[0]}
-    if (
-        not isinstance(op, GenericOp)
-        or op.inputs
-        or not all(map(_is_permutation, op.indexing_maps))
-    ):
+    if type(op) is not GenericOp or ins_of(op) or not all(map(_is_permutation, op.indexing_maps)):
         return {}
     terminator = op.body.block.last_op
     assert terminator is not None

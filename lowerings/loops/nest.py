@@ -26,7 +26,7 @@ from lowerings.loops.access import Access, is_array, make_access, static_memref
 from lowerings.loops.combiners import COMBINERS
 from lowerings.rewriting.failure import FailedAt
 from xla_dialect.xdsl.creation import create
-from xla_dialect.xdsl.traversal import operands_in
+from xla_dialect.xdsl.traversal import ins_of, operands_in, operands_of, shape_of
 
 LOADS: frozenset[type[Operation]] = frozenset((memref.LoadOp, tensor.ExtractOp))
 """What reads an element of an array, the first operand, at computed indices, the others."""
@@ -295,12 +295,13 @@ def nest_of_generic(op: GenericOp) -> Nest:
     """The nest of a linalg.generic. Raises PassFailedException where there is none."""
     maps = [attribute.data for attribute in op.indexing_maps]
     rank = maps[0].num_dims if maps else 0
-    operands: list[SSAValue] = [*op.inputs, *op.outputs]
+    operands = operands_of(op)
+    input_count = len(ins_of(op))
     extents = [-1] * rank
     for operand, affine_map in zip(operands, maps, strict=True):
         memref_type = static_memref(operand.type)
         if memref_type is not None:
-            for index, size in zip(affine_map.results, memref_type.get_shape(), strict=True):
+            for index, size in zip(affine_map.results, shape_of(memref_type), strict=True):
                 if isinstance(index, AffineDimExpr) and extents[index.position] < 0:
                     extents[index.position] = size
     if -1 in extents:
@@ -312,14 +313,14 @@ def nest_of_generic(op: GenericOp) -> Nest:
         for operand, affine_map in zip(operands, maps, strict=True)
     ]
     kinds = tuple(kind.data is IteratorType.REDUCTION for kind in op.iterator_types)
-    outputs = [access for access in accesses[len(op.inputs) :] if isinstance(access, Access)]
-    if len(outputs) != len(op.outputs):
+    outputs = [access for access in accesses[input_count:] if isinstance(access, Access)]
+    if len(outputs) != len(operands) - input_count:
         raise PassFailedException("linalg.generic: an output is no memref")
     return Nest(
         op=op,
         extents=tuple(extents),
         is_reduction=kinds,
-        inputs=tuple(accesses[: len(op.inputs)]),
+        inputs=tuple(accesses[:input_count]),
         outputs=tuple(outputs),
         body=op.body.block,
         initial=(None,) * len(outputs),
@@ -348,7 +349,7 @@ def elementwise_nest(op: Operation, source: SSAValue, target: SSAValue) -> Nest:
 
 
 def _nest_of_assignment(op: FillOp | CopyOp) -> Nest:
-    return elementwise_nest(op, op.inputs[0], op.outputs[0])
+    return elementwise_nest(op, *operands_of(op))
 
 
 def _nest_of_copy(op: memref.CopyOp) -> Nest:

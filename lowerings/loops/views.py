@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from math import prod
 from typing import cast
 
@@ -33,8 +34,14 @@ from lowerings.loops.access import Access, linear_form
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import integer_array, part_type
 from lowerings.loops.nest import Nest
+from xla_dialect.xdsl.traversal import shape_of
 
 _CAST_SEGMENTS = DenseArrayBase.from_list(i32, (1, 0, 0, 0))
+
+
+@cache
+def _number(dimension: int) -> Attribute:
+    return IntegerAttr(dimension, i64)
 
 
 def collapse_dense(nest: Nest, fixed: frozenset[int]) -> tuple[Nest, tuple[tuple[int, ...], ...]]:
@@ -159,7 +166,7 @@ def _group_indices(
 
 def group_sizes(access: Access) -> list[int]:
     """The number of elements that each index of the access counts."""
-    shape = access.type.get_shape()
+    shape = shape_of(access.type)
     return [prod(shape[d] for d in group) for group in access.groups]
 
 
@@ -292,9 +299,7 @@ def _collapse(access: Access, builder: LoopBuilder) -> Access:
         ]
         layout = StridedLayoutAttr([layout.strides.data[d] for d in last_moving], layout.offset)
     view_type = MemRefType(source.element_type, group_sizes(access), layout, source.memory_space)
-    reassociation = ArrayAttr(
-        [ArrayAttr([IntegerAttr(d, i64) for d in group]) for group in access.groups]
-    )
+    reassociation = ArrayAttr([ArrayAttr(map(_number, group)) for group in access.groups])
     properties = {"reassociation": reassociation}
     view = builder.write(memref.CollapseShapeOp, [access.memref], view_type, properties)
     return _direct(access, view, access.indices)

@@ -48,8 +48,13 @@ from xdsl.parser import AttrParser, Parser
 from xdsl.parser.generic_parser import ParserState
 from xdsl.printer import Printer
 from xdsl.universe import XDSL_UNIVERSE
-from xdsl.utils.lexer import Input, Span
-from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
+from xdsl.utils.lexer import Input, Span, Token
+from xdsl.utils.mlir_lexer import (
+    KIND_BY_PUNCTUATION_SPELLING,
+    MLIRLexer,
+    MLIRToken,
+    MLIRTokenKind,
+)
 
 from xla_dialect.spelling import suggestion
 from xla_dialect.xdsl.dense_literals import (
@@ -59,9 +64,37 @@ from xla_dialect.xdsl.dense_literals import (
     print_dense,
 )
 
+_SHORT = re.compile(
+    r"\s*([a-zA-Z_][\w$.]*"
+    r"|[%#!^](?!-})(?:[0-9]+|[a-zA-Z$._-][\w$.-]*)|@[a-zA-Z_][\w$.]*"
+    r"|->|[:,()}\[\]<>=?]|{(?!-#)|[0-9]+(?![0-9.x]))",
+    re.ASCII,
+)
+"""A token that no other one begins with; most are."""
+_KINDS = {
+    **KIND_BY_PUNCTUATION_SPELLING,
+    "-": MLIRTokenKind.ARROW,
+    "%": MLIRTokenKind.PERCENT_IDENT,
+    "#": MLIRTokenKind.HASH_IDENT,
+    "!": MLIRTokenKind.EXCLAMATION_IDENT,
+    "^": MLIRTokenKind.CARET_IDENT,
+    "@": MLIRTokenKind.AT_IDENT,
+    **dict.fromkeys("0123456789", MLIRTokenKind.INTEGER_LIT),
+}
+"""The kinds of these by their first character, but for bare identifiers."""
+
 
 class MlirLexer(MLIRLexer):
-    """Refuses a string without its end in linear time."""
+    """Finds most tokens by one pattern, and refuses a string without its end in linear time."""
+
+    def lex(self) -> MLIRToken:
+        """The next token; raises ParseError."""
+        found = _SHORT.match(self.input.content, self.pos)
+        if found is None:
+            return super().lex()
+        start, self.pos = found.span(1)
+        kind = _KINDS.get(self.input.content[start], MLIRTokenKind.BARE_IDENT)
+        return Token(kind, Span(start, self.pos, self.input))
 
     # As xDSL's pattern, but it does not try other ways to match.
     _unescaped_characters_regex = re.compile(

@@ -18,7 +18,15 @@ from operator import attrgetter
 from struct import unpack
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    IntegerType,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    VectorType,
+)
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
@@ -70,6 +78,11 @@ operands_of: Callable[[Operation], Sequence[SSAValue]] = attrgetter("_operands")
 """The operands of an operation as a tuple, without the view of them that `op.operands` makes."""
 
 
+def shape_of(type_: TensorType[Any] | MemRefType[Any] | VectorType[Any]) -> tuple[int, ...]:
+    """The sizes of an array, without the iterator over attributes that `get_shape` makes."""
+    return tuple([size.data for size in type_.shape.data])
+
+
 def ins_of(op: Operation) -> Sequence[SSAValue]:
     """The `ins` of a linalg operation that keeps the sizes of its operand segments."""
     return _slice(op._operands, slice(_segment_sizes(op)[0]))
@@ -110,8 +123,10 @@ def operations_in(top: Operation | Region | Block) -> list[Operation]:
 
 
 def _append_region(region: Region, found: list[Operation]) -> None:
-    for block in region.blocks:
+    block = region._first_block
+    while block is not None:
         _append_block(block, found)
+        block = block._next_block
 
 
 def _append_block(block: Block, found: list[Operation]) -> None:
@@ -191,10 +206,12 @@ def inventory(op: Operation) -> Inventory:
         if not each.regions:
             continue
         for region in each.regions:
-            for block in region.blocks:
-                for argument in block.args:
+            block = region._first_block
+            while block is not None:
+                for argument in block._args:
                     types[id(argument.type)] = argument.type
-        if isinstance(each, FuncOp):
+                block = block._next_block
+        if type(each) is FuncOp:
             for type_ in (*each.function_type.inputs, *each.function_type.outputs):
                 types[id(type_)] = type_
     return Inventory(frozenset(classes), tuple(types.values()))

@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from lowerings.ir.functions import calls_of, functions_of, reaching
+from lowerings.ir.independent_loops import parallel_bounds
 from lowerings.ir.scalar_attributes import constant_integer, number_of_iterations
 from lowerings.targets.llvm.constants import symbol
 from lowerings.targets.llvm.interface import Guard, ModuleGuards, RunState
@@ -92,8 +93,8 @@ class PollPlan:
                 steps += self._count_inside(op, function)
             else:
                 steps += 1
-                if op.successors:
-                    self._looking.add(function)
+        if block.last_op is not None and block.last_op.successors:
+            self._looking.add(function)
         if steps >= LONG:
             self._blocks.add(block)
         return steps
@@ -116,7 +117,7 @@ class PollPlan:
         if isinstance(op, scf.ForOp):
             counts = [_most_iterations(op.lb, op.ub, op.step)]
         elif isinstance(op, scf.ParallelOp):
-            bounds = zip(op.lowerBound, op.upperBound, op.step, strict=True)
+            bounds = zip(*parallel_bounds(op), strict=True)
             counts = [_most_iterations(*each) for each in bounds]
         else:
             return 1 + inside

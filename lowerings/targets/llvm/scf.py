@@ -18,6 +18,7 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from lowerings.ir.independent_loops import parallel_bounds
 from lowerings.ir.scalar_attributes import constant_integer, number_of_iterations
 from lowerings.runtime import PARALLEL_FOR, START_WITH_WORDS, TASK_WORDS
 from lowerings.targets.llvm.basic_blocks import Join, emit_loop, trip_count
@@ -166,7 +167,7 @@ def emit_parallel(e: FunctionEmitter, op: scf.ParallelOp) -> None:
     if e.symbols.has_threads and not e.is_task and not op.initVals:
         emit_task(e, op)
         return
-    first, last = (e.values[bounds[0]] for bounds in (op.lowerBound, op.upperBound))
+    first, last, _ = (e.values[bounds[0]] for bounds in parallel_bounds(op))
     e.bind_all(op.results, _emit_iterations(e, op, first, last))
 
 
@@ -179,9 +180,9 @@ def _emit_iterations(
     Reductions are carried from one iteration to the next; the registers that hold them.
     """
     block = op.body.block
+    lower, upper, step = parallel_bounds(op)
     lowest, highest, steps = (
-        [e.values[value] for value in values]
-        for values in (op.lowerBound, op.upperBound[1:], op.step)
+        [e.values[value] for value in values] for values in (lower, upper[1:], step)
     )
     firsts, lasts = [first, *lowest[1:]], [last, *highest]
     intervals = _intervals(e, op, len(steps))
@@ -240,14 +241,15 @@ class _Captured:
 
 def emit_task(e: FunctionEmitter, op: scf.ParallelOp) -> None:
     """Prints a parallel loop without reductions as a task, and its start."""
-    lower, upper, step = (e.values[v[0]] for v in (op.lowerBound, op.upperBound, op.step))
+    lower, upper, step = (e.values[v[0]] for v in parallel_bounds(op))
     count = trip_count(lower, upper, step)
     if count is not None and count < 2:
         _emit_iterations(e, op, lower, upper)
         return
     inner = FunctionEmitter(e.symbols, e.function, e.arguments_do_not_alias, is_task=True)
     captured = _capture(e, inner, op)
-    inner_lower, inner_step = (inner.values[v[0]] for v in (op.lowerBound, op.step))
+    first_index, _, distance = parallel_bounds(op)
+    inner_lower, inner_step = (inner.values[v[0]] for v in (first_index, distance))
     first, last = inner.name(), inner.name()
     start, end = (_value_at(inner, inner_lower, inner_step, number) for number in (first, last))
     profile = e.symbols.profile
@@ -284,14 +286,15 @@ def is_task(op: scf.ParallelOp) -> bool:
     Whether a loop is a task where there are threads: none that reduces, or is known to have less
     than two iterations.
     """
-    first = (values[0] for values in (op.lowerBound, op.upperBound, op.step))
+    first = (values[0] for values in parallel_bounds(op))
     count = number_of_iterations(*map(constant_integer, first))
     return not op.initVals and (count is None or count > 1)
 
 
 def _values_from_outside(op: scf.ParallelOp) -> Sequence[SSAValue]:
     """The values that the body of the loop captures, bounds of inner loops included."""
-    bounds = (*op.lowerBound, *op.upperBound[1:], *op.step)
+    lower, upper, step = parallel_bounds(op)
+    bounds = (*lower, *upper[1:], *step)
     return list(dict.fromkeys((*bounds, *free_values(op.body))))
 
 

@@ -34,7 +34,7 @@ from xdsl.ir import Attribute, Operation
 
 from lowerings.rewriting.failure import describe_location
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.xdsl.traversal import function_of
+from xla_dialect.xdsl.traversal import function_of, shape_of
 
 
 class UnsupportedType(Exception):
@@ -298,7 +298,7 @@ def layout_of(type_: Attribute) -> MemRefLayout:
         raise UnsupportedType(f"expected a memref of known rank, found {type_}")
     memref = cast("MemRefType[Attribute]", type_)
     element = element_type_of(memref.element_type)
-    shape = _static(memref.get_shape())
+    shape = _static(shape_of(memref))
     offset: int | None = 0
     if isinstance(memref.layout, NoneAttr):
         strides = _descending(shape)
