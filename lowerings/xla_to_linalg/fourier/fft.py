@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import prod
+from math import ceil, prod
 from typing import cast
 
 import numpy as np
@@ -38,7 +38,6 @@ from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilde
 from lowerings.xla_to_linalg.sorting.sort import moved_back, moved_last
 from lowerings.xla_to_linalg.structured import (
     array_type,
-    counted_loop,
     empty,
     extract_slice,
     generic,
@@ -46,6 +45,7 @@ from lowerings.xla_to_linalg.structured import (
     insert_slice,
     iterators,
     outside_of_bodies,
+    shared_loop,
     sizes_of,
 )
 from xla_dialect.attributes import FftType
@@ -59,6 +59,9 @@ LONGEST_COLUMN = 1 << 13
 """Longer columns are moved to lines: tables for their stages would be most of a program."""
 LARGEST_BLOCK = 1 << 13
 """Numbers that are transformed at once along dimensions other than the last."""
+
+NANOSECONDS = 0.05
+"""For a number and a doubling of the length (AVX-512)."""
 
 
 def convert_fft(op: FftOp, builder: ConversionBuilder) -> None:
@@ -101,6 +104,12 @@ class Along:
         is_real = self.kind != FftType.FFT
         return self.length // 2 if is_real and self.length % 2 == 0 else self.length
 
+    @property
+    def _nanoseconds(self) -> float:
+        """About how long one thread takes for a number."""
+        stages = NANOSECONDS * self.length.bit_length()
+        return stages if is_smooth(self.length) else 4 * stages
+
     def within(self, builder: ConversionBuilder) -> Along:
         """The same with another builder, for operations inside of a loop."""
         return replace(self, fourier=self.fourier.within(builder))
@@ -132,8 +141,10 @@ class Along:
         most = LARGEST_BLOCK // length // fourier.lanes * fourier.lanes
         wide = min(max(fourier.lanes, most), after)
 
-        def block(builder: ConversionBuilder, place: Sequence[SSAValue | int], to: SSAValue):
-            own = self.within(builder)
+        def block(
+            builder: ConversionBuilder, row: SSAValue | int, start: SSAValue | int, to: SSAValue
+        ) -> SSAValue:
+            own, place = self.within(builder), (row, 0, start)
             source = extract_slice(builder, x, place, (1, length, wide))
             into = own.fourier.empty(2, length, fourier.padded(wide))
             planes = own.fourier.made((length, wide), [(source, identity(3))], _parts, into)
@@ -141,12 +152,10 @@ class Along:
             found = in_order(extract_slice(builder, padded, (0, 0, 0), (2, length, wide)))
             return own._put(to, place, (1, length, wide), found, own._created)
 
-        def row(builder: ConversionBuilder, first: SSAValue | int, to: SSAValue) -> SSAValue:
-            return in_blocks(
-                builder, after, wide, to, lambda b, start, t: block(b, (first, 0, start), t)
-            )
-
-        return in_blocks(fourier.builder, before, 1, empty(fourier.builder, array_type(x)), row)
+        to = empty(fourier.builder, array_type(x))
+        return in_blocks(
+            fourier.builder, (before, after), wide, length * wide * self._nanoseconds, to, block
+        )
 
     # Lines
 
@@ -163,12 +172,15 @@ class Along:
         split = matrix_sizes(self.halved, fourier.lanes) if at_once == 1 else None
         sizes = (1, *reversed(split)) if split and self.kind == FftType.FFT else (at_once, results)
 
-        def group(builder: ConversionBuilder, start: SSAValue | int, to: SSAValue) -> SSAValue:
+        def group(
+            builder: ConversionBuilder, _row: SSAValue | int, start: SSAValue | int, to: SSAValue
+        ) -> SSAValue:
             source = extract_slice(builder, x, (start, 0), (at_once, length))
             return self.within(builder)._group(source, split, to, start)
 
         result = empty(fourier.builder, TensorType(element, (count, *sizes[1:])))
-        found = in_blocks(fourier.builder, count, at_once, result, group)
+        nanoseconds = at_once * length * self._nanoseconds
+        found = in_blocks(fourier.builder, (1, count), at_once, nanoseconds, result, group)
         return reshape(found, (count, results), fourier.builder.op)
 
     def _group(
@@ -377,25 +389,35 @@ def _real(s: ScalarBuilder, elements: Values) -> Number:
 
 def in_blocks(
     builder: ConversionBuilder,
-    count: int,
+    counts: tuple[int, int],
     size: int,
+    nanoseconds: float,
     to: SSAValue,
-    body: Callable[[ConversionBuilder, SSAValue | int, SSAValue], SSAValue],
+    body: Callable[[ConversionBuilder, SSAValue | int, SSAValue | int, SSAValue], SSAValue],
 ) -> SSAValue:
     """
-    A loop of `body` over blocks of a dimension, each at most so many elements long.
+    A loop of `body` over rows and blocks of a row's elements, each at most so many elements long.
 
-    The last block begins earlier where it would exceed the end, and overlaps the one before.
+    The last block of a row begins earlier where it would exceed the end, and overlaps the one
+    before. A block takes so many nanoseconds; threads share large loops.
     """
-    if count <= size:
-        return body(builder, 0, to)
+    rows, count = counts
+    blocks = ceil(count / size)
+    if rows * blocks == 1:
+        return body(builder, 0, 0, to)
 
-    def turn(inner: ConversionBuilder, position: SSAValue, carried: Values) -> Values:
-        if count % size:
-            last = count - size
-            position = outside_of_bodies(
-                inner, lambda s: s.emit(arith.MinSIOp, (position, s.constant(last, INDEX)))
-            )
-        return [body(inner, position, carried[0])]
+    def turn(inner: ConversionBuilder, number: SSAValue, carried: Values) -> Values:
+        def start(s: ScalarBuilder) -> tuple[SSAValue, SSAValue]:
+            row, block = number, number
+            if blocks > 1:
+                each = s.constant(blocks, INDEX)
+                row, block = (
+                    s.emit(op, (number, each)) for op in (arith.DivUIOp, arith.RemUIOp)
+                )
+            place = s.emit(arith.MuliOp, (block, s.constant(size, INDEX)))
+            return row, s.emit(arith.MinSIOp, (place, s.constant(count - size, INDEX)))
 
-    return counted_loop(builder, count, size, [to], turn)[0]
+        row, place = outside_of_bodies(inner, start)
+        return [body(inner, 0 if rows == 1 else row, 0 if blocks == 1 else place, carried[0])]
+
+    return shared_loop(builder, rows * blocks, 1, nanoseconds, [to], (), turn)[0]
