@@ -524,8 +524,12 @@ def shared_loop(
             last = s.emit(arith.AddiOp, (first, s.constant(size, INDEX)))
             return first, s.emit(arith.MinSIOp, (last, s.constant(count, INDEX)))
 
-        bounds = *outside_of_bodies(inner, ends), constant(inner, step, INDEX)
-        return loop(inner, bounds, carried(inner, results), body)[: len(results)]
+        first, last = outside_of_bodies(inner, ends)
+        own = carried(inner, results)
+        if size == step:
+            return body(inner, first, own)[: len(results)]
+        bounds = first, last, constant(inner, step, INDEX)
+        return loop(inner, bounds, own, body)[: len(results)]
 
     bounds = [constant(builder, bound, INDEX) for bound in (0, parts, 1)]
     found = loop(builder, bounds, results, part)

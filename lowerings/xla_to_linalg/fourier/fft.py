@@ -60,8 +60,11 @@ LONGEST_COLUMN = 1 << 13
 LARGEST_BLOCK = 1 << 13
 """Numbers that are transformed at once along dimensions other than the last."""
 
-NANOSECONDS = 0.16
+NANOSECONDS = 0.18
 """For a number and a doubling of the length, with vectors of 256 bits."""
+
+MOST_PARTS = 8
+"""In how many parts threads share a loop at most: each has other memory for its lines."""
 
 
 def convert_fft(op: FftOp, builder: ConversionBuilder) -> None:
@@ -134,12 +137,20 @@ class Along:
 
     # Columns
 
-    def _columns(self, x: SSAValue) -> SSAValue:
-        """The transforms of an array `[before, length, after]` along its middle dimension."""
+    def _columns(self, x: SSAValue, *, turned: bool = False) -> SSAValue:
+        """
+        The transforms of an array `[before, length, after]` along its middle dimension.
+
+        If they are to be `turned`, it has matrices, each of a line: the result is the
+        `[before, after, length]` whose transforms along the middle dimension are those of the line.
+        """
         before, length, after = sizes_of(x)
         fourier = self.fourier
         most = LARGEST_BLOCK // length // fourier.lanes * fourier.lanes
         wide = min(max(fourier.lanes, most), after)
+        if turned:
+            exponents = np.outer(np.arange(after), np.arange(length))
+            factors = fourier.table(roots(exponents, length * after, fourier.sign))
 
         def block(
             builder: ConversionBuilder, row: SSAValue | int, start: SSAValue | int, to: SSAValue
@@ -148,11 +159,18 @@ class Along:
             source = extract_slice(builder, x, place, (1, length, wide))
             into = own.fourier.empty(2, length, fourier.padded(wide))
             planes = own.fourier.made((length, wide), [(source, identity(3))], _parts, into)
-            padded = own.fourier.columns(planes)
+            padded = own.fourier.columns(planes, length)
+            if turned:
+                turns = extract_slice(builder, factors, (0, start, 0), (2, wide, length))
+                inputs = [(padded, indexed(c, dimension(2), dimension(1), rank=3)) for c in (0, 1)]
+                return own._put(
+                    to, (row, start, 0), (1, wide, length), [*inputs, *in_order(turns)], _multiplied
+                )
             found = in_order(extract_slice(builder, padded, (0, 0, 0), (2, length, wide)))
             return own._put(to, place, (1, length, wide), found, own._created)
 
-        to = empty(fourier.builder, array_type(x))
+        sizes = (before, after, length) if turned else (before, length, after)
+        to = empty(fourier.builder, TensorType(array_type(x).element_type, sizes))
         return in_blocks(
             fourier.builder, (before, after), wide, length * wide * self._nanoseconds, to, block
         )
@@ -170,6 +188,10 @@ class Along:
         results = self.length // 2 + 1 if self.kind == FftType.RFFT else self.length
         element = fourier.part if self.kind == FftType.IRFFT else ComplexType(fourier.part)
         split = matrix_sizes(self.halved, fourier.lanes) if at_once == 1 else None
+        if split and self.kind == FftType.FFT and length > LARGEST_BLOCK:
+            matrices = reshape(x, (count, *split), fourier.builder.op)
+            found = self._columns(self._columns(matrices, turned=True))
+            return reshape(found, (count, length), fourier.builder.op)
         sizes = (1, *reversed(split)) if split and self.kind == FftType.FFT else (at_once, results)
 
         def group(
@@ -194,10 +216,9 @@ class Along:
             return self._written(fourier.transformed(self._read(x, place)), to, start)
         first, second = split
         place = LineIndexing.matrix(first, second)
-        rows = self._read(x, place, fourier.empty(2, first, fourier.padded(second)))
-        matrix = extract_slice(
-            fourier.builder, fourier.matrix(rows, second), (0, 0, 0), (2, second, first)
-        )
+        into = fourier.empty(2, fourier.padded(first), fourier.padded(second))
+        found = fourier.matrix(self._read(x, place, into), first, second)
+        matrix = extract_slice(fourier.builder, found, (0, 0, 0), (2, second, first))
         if self.kind != FftType.FFT:
             line = reshape(matrix, (2, length, 1), fourier.builder.op)
             return self._written(line, to, start)
@@ -383,6 +404,11 @@ def _parts(s: ScalarBuilder, elements: Values) -> Number:
     return s.parts(elements[0])
 
 
+def _multiplied(s: ScalarBuilder, elements: Values) -> Values:
+    a, b, c, d, _ = elements
+    return (s.create_complex(*Butterfly(s, 1).times((a, b), (c, d))),)
+
+
 def _real(s: ScalarBuilder, elements: Values) -> Number:
     return elements[0], s.constant_like(0.0, elements[0])
 
@@ -411,13 +437,11 @@ def in_blocks(
             row, block = number, number
             if blocks > 1:
                 each = s.constant(blocks, INDEX)
-                row, block = (
-                    s.emit(op, (number, each)) for op in (arith.DivUIOp, arith.RemUIOp)
-                )
+                row, block = (s.emit(op, (number, each)) for op in (arith.DivUIOp, arith.RemUIOp))
             place = s.emit(arith.MuliOp, (block, s.constant(size, INDEX)))
             return row, s.emit(arith.MinSIOp, (place, s.constant(count - size, INDEX)))
 
         row, place = outside_of_bodies(inner, start)
         return [body(inner, 0 if rows == 1 else row, 0 if blocks == 1 else place, carried[0])]
 
-    return shared_loop(builder, rows * blocks, 1, nanoseconds, [to], (), turn)[0]
+    return shared_loop(builder, rows * blocks, 1, nanoseconds, [to], (), turn, MOST_PARTS)[0]

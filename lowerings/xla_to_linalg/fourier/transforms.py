@@ -204,33 +204,29 @@ class Fourier:
             return self._convolved(x)
         split = None if lanes > 1 else matrix_sizes(length, self.lanes)
         if split is None:
-            return self.columns(x)
+            return self.columns(x, length)
         first, second = split
         rows = reshape(x, (2, first, second), self.builder.op)
-        if self.padded(second) != second:
-            rows = insert_slice(
-                self.builder, rows, self.empty(2, first, self.padded(second)), (0, 0, 0)
-            )
-        found = extract_slice(
-            self.builder, self.matrix(rows, second), (0, 0, 0), (2, second, first)
-        )
+        padded = self.padded(first), self.padded(second)
+        if padded != split:
+            rows = insert_slice(self.builder, rows, self.empty(2, *padded), (0, 0, 0))
+        matrix = self.matrix(rows, first, second)
+        found = extract_slice(self.builder, matrix, (0, 0, 0), (2, second, first))
         return reshape(found, (2, length, 1), self.builder.op)
 
-    def columns(self, x: Planes, length: int = 0, rows: int = 0) -> Planes:
+    def columns(self, x: Planes, length: int) -> Planes:
         """
-        The transforms along the columns, of a smooth length.
+        The transforms along the columns of the first `length` rows, a smooth number.
 
-        They are of the first `length` rows, by default of all. The result has `rows` rows if that
-        is more, with unspecified elements in the rest.
+        The result has as many rows as `x`, with unspecified elements in the rest.
         """
-        length = length or sizes_of(x)[1]
         done = 1
         for radix in radices(length):
             done *= radix
-            x = self._stage(x, length, radix, done, rows if rows and done == length else length)
+            x = self._stage(x, length, radix, done)
         return x
 
-    def _stage(self, x: Planes, length: int, radix: int, done: int, rows: int) -> Planes:
+    def _stage(self, x: Planes, length: int, radix: int, done: int) -> Planes:
         """
         Transforms of length `done` from those of a length that is a `radix`-th of it.
 
@@ -268,7 +264,7 @@ class Fourier:
 
             outputs = [(inner.empty(1, wide, lanes), identity(3)) for _ in range(2 * radix)]
             parts = generic(inner.builder, inputs, outputs, iterators(3), body)
-            target = inner.empty(2, rows, lanes)
+            target = inner.empty(*sizes_of(x))
             for number, part in enumerate(parts):
                 i, c = divmod(number, 2)
                 target = insert_slice(inner.builder, part, target, (c, i * wide, 0))
@@ -276,7 +272,7 @@ class Fourier:
 
         direction = "forward" if self.sign < 0 else "backward"
         spelled = "x".join(map(str, (*sizes_of(x), self.part)))
-        computes = f"fourier_{direction}_stage_of_{radix}_{length}_to_{rows}_{spelled}"
+        computes = f"fourier_{direction}_stage_of_{radix}_{length}_{spelled}"
         return shared_call(
             self.builder, computes, values, lambda b, values: [make(self.within(b), values)]
         )[0]
@@ -289,18 +285,17 @@ class Fourier:
         )
         return real, imaginary
 
-    def matrix(self, x: Planes, second: int) -> Planes:
+    def matrix(self, x: Planes, first: int, second: int) -> Planes:
         """
-        The transforms of lines that are matrices, `[2, first, second]` with padded rows.
+        The transforms of lines that are matrices, `[2, first, second]` with padded sides.
 
-        The results are matrices `[2, second, first]` with padded rows.
+        The results are matrices `[2, second, first]` with padded sides.
         """
-        _, first, lanes = sizes_of(x)
-        rows = self.padded(first)
+        _, rows, lanes = sizes_of(x)
         factors = self.table(
             roots(np.outer(np.arange(lanes), np.arange(rows)), first * second, self.sign)
         )
-        between = self.columns(x, rows=rows)
+        between = self.columns(x, first)
         inputs = [(between, indexed(c, dimension(2), dimension(1), rank=3)) for c in (0, 1)]
         turned = self.product((lanes, rows), [*inputs, *in_order(factors)])
         return self.columns(turned, second)
