@@ -107,11 +107,10 @@ class Along:
         is_real = self.kind != FftType.FFT
         return self.length // 2 if is_real and self.length % 2 == 0 else self.length
 
-    @property
-    def _nanoseconds(self) -> float:
-        """About how long one thread takes for a number."""
-        stages = NANOSECONDS * self.halved.bit_length()
-        return stages if is_smooth(self.halved) else 4 * stages
+    def _nanoseconds(self, lines: int, length: int) -> float:
+        """About how long one thread takes for complex transforms."""
+        stages = NANOSECONDS * length.bit_length()
+        return lines * length * (stages if is_smooth(length) else 4 * stages)
 
     def within(self, builder: ConversionBuilder) -> Along:
         """The same with another builder, for operations inside of a loop."""
@@ -137,20 +136,17 @@ class Along:
 
     # Columns
 
-    def _columns(self, x: SSAValue, *, turned: bool = False) -> SSAValue:
+    def _columns(self, x: SSAValue, factors: SSAValue | None = None) -> SSAValue:
         """
         The transforms of an array `[before, length, after]` along its middle dimension.
 
-        If they are to be `turned`, it has matrices, each of a line: the result is the
-        `[before, after, length]` whose transforms along the middle dimension are those of the line.
+        With `factors`, of sizes `[2, after, length]`, the result is turned, `[before, after,
+        length]`, and multiplied by them.
         """
         before, length, after = sizes_of(x)
         fourier = self.fourier
         most = LARGEST_BLOCK // length // fourier.lanes * fourier.lanes
         wide = min(max(fourier.lanes, most), after)
-        if turned:
-            exponents = np.outer(np.arange(after), np.arange(length))
-            factors = fourier.table(roots(exponents, length * after, fourier.sign))
 
         def block(
             builder: ConversionBuilder, row: SSAValue | int, start: SSAValue | int, to: SSAValue
@@ -160,7 +156,7 @@ class Along:
             into = own.fourier.empty(2, length, fourier.padded(wide))
             planes = own.fourier.made((length, wide), [(source, identity(3))], _parts, into)
             padded = own.fourier.columns(planes, length)
-            if turned:
+            if factors is not None:
                 turns = extract_slice(builder, factors, (0, start, 0), (2, wide, length))
                 inputs = [(padded, indexed(c, dimension(2), dimension(1), rank=3)) for c in (0, 1)]
                 return own._put(
@@ -169,10 +165,10 @@ class Along:
             found = in_order(extract_slice(builder, padded, (0, 0, 0), (2, length, wide)))
             return own._put(to, place, (1, length, wide), found, own._created)
 
-        sizes = (before, after, length) if turned else (before, length, after)
+        sizes = (before, length, after) if factors is None else (before, after, length)
         to = empty(fourier.builder, TensorType(array_type(x).element_type, sizes))
         return in_blocks(
-            fourier.builder, (before, after), wide, length * wide * self._nanoseconds, to, block
+            fourier.builder, (before, after), wide, self._nanoseconds(wide, length), to, block
         )
 
     # Lines
@@ -188,9 +184,10 @@ class Along:
         results = self.length // 2 + 1 if self.kind == FftType.RFFT else self.length
         element = fourier.part if self.kind == FftType.IRFFT else ComplexType(fourier.part)
         split = matrix_sizes(self.halved, fourier.lanes) if at_once == 1 else None
-        if split and self.kind == FftType.FFT and length > LARGEST_BLOCK:
-            matrices = reshape(x, (count, *split), fourier.builder.op)
-            found = self._columns(self._columns(matrices, turned=True))
+        if split and self.kind == FftType.FFT and length > 2 * LARGEST_BLOCK:
+            first, second = split
+            matrices = reshape(x, (count, first, second), fourier.builder.op)
+            found = self._columns(self._columns(matrices, fourier.between(second, first)))
             return reshape(found, (count, length), fourier.builder.op)
         sizes = (1, *reversed(split)) if split and self.kind == FftType.FFT else (at_once, results)
 
@@ -201,7 +198,7 @@ class Along:
             return self.within(builder)._group(source, split, to, start)
 
         result = empty(fourier.builder, TensorType(element, (count, *sizes[1:])))
-        nanoseconds = at_once * self.halved * self._nanoseconds
+        nanoseconds = self._nanoseconds(at_once, self.halved)
         found = in_blocks(fourier.builder, (1, count), at_once, nanoseconds, result, group)
         return reshape(found, (count, results), fourier.builder.op)
 

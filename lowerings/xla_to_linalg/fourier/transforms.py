@@ -292,13 +292,20 @@ class Fourier:
         The results are matrices `[2, second, first]` with padded sides.
         """
         _, rows, lanes = sizes_of(x)
-        factors = self.table(
-            roots(np.outer(np.arange(lanes), np.arange(rows)), first * second, self.sign)
-        )
-        between = self.columns(x, first)
-        inputs = [(between, indexed(c, dimension(2), dimension(1), rank=3)) for c in (0, 1)]
+        columns = self.columns(x, first)
+        inputs = [(columns, indexed(c, dimension(2), dimension(1), rank=3)) for c in (0, 1)]
+        factors = self.between(lanes, rows, first * second)
         turned = self.product((lanes, rows), [*inputs, *in_order(factors)])
         return self.columns(turned, second)
+
+    def between(self, rows: int, columns: int, length: int = 0) -> SSAValue:
+        """
+        The factors between the transforms of a line's columns and those of its rows, turned.
+
+        The line has `length` numbers, by default as many as there are factors.
+        """
+        exponents = np.outer(np.arange(rows), np.arange(columns))
+        return self.table(roots(exponents, length or rows * columns, self.sign))
 
     def _convolved(self, x: Planes) -> Planes:
         """
