@@ -330,6 +330,7 @@ def machine_target(machine: Machine, *, flush_subnormals: bool = False) -> XlaAt
         machine.multiplies_bfloats,
         flush_subnormals,
         machine.estimates_roots,
+        machine.scales_by_powers,
     )
 
 

@@ -12,3 +12,6 @@ BFLOAT_PAIRS: Final = ("+avx512bf16",)
 
 ROOT_ESTIMATES: Final = frozenset(("+avx512f", "+avx512vl"))
 """One with all of them estimates reciprocal roots of f32 to 14 bits, subnormal numbers too."""
+
+SCALING: Final = ROOT_ESTIMATES
+"""One with all of them multiplies f32 by powers of two, rounding once, in one instruction."""

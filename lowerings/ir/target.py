@@ -44,6 +44,8 @@ class Target:
     """Whether all products allow that."""
     estimates_roots: bool = False
     """Whether it has an estimate of reciprocal roots of f32, as AVX-512 has."""
+    scales_by_powers: bool = False
+    """Whether it multiplies f32 by powers of two in one instruction, as AVX-512 does."""
 
     def __post_init__(self) -> None:
         bits = self.vector_bits

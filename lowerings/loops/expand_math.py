@@ -90,7 +90,8 @@ class ExpandMathPass(ModulePass):
     Roots, absolute values, roundings, `math.fma` and bit counts stay: processors have them.
     Functions of f16 and bf16 are computed in f32. Each function says how exact it is. What is used
     often becomes a function of the module, which LLVM inlines where a few uses are. `math.rsqrt` of
-    f32 stays, too, where the target estimates roots.
+    f32 stays, too, where the target estimates roots, and `math.exp` of f32 where it multiplies by
+    powers of two in one instruction.
 
     ```mlir
     %1 = math.rsqrt %0 : vector<8xf64>
@@ -124,7 +125,16 @@ class MathExpansion:
 
     def __init__(self, module: ModuleOp):
         self.module = module
-        self.estimates_roots = Target.of(module).estimates_roots
+        target = Target.of(module)
+        self.left = {
+            op_class
+            for op_class, is_left in (
+                (math.RsqrtOp, target.estimates_roots),
+                (math.ExpOp, target.scales_by_powers),
+            )
+            if is_left
+        }
+        """What the target has instructions for, in f32."""
         self.called: set[str] = set()
         """The functions of `CALLED_FUNCTIONS` that expansions call."""
         self.names = SymbolNames(module)
@@ -149,8 +159,8 @@ class MathExpansion:
             self._expand_function(function, ops)
 
     def _expands(self, op: Operation) -> bool:
-        if self.estimates_roots and type(op) is math.RsqrtOp:
-            return get_element_type_or_self(op.operand.type) != f32
+        if type(op) in self.left:
+            return get_element_type_or_self(op.operands[0].type) != f32
         return type(op) in EXPANSIONS
 
     def _share(self, use: Use, location: LocationAttr) -> None:

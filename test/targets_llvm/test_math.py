@@ -15,6 +15,7 @@ from element_values import (
 )
 from loops_level import LANES, elementwise, parse
 
+from lowerings.targets.llvm.machine import host
 from lowerings.targets.llvm.module import emit_module
 from lowerings.targets.llvm.types import EmissionError
 from xla_dialect.types import BY_NAME
@@ -95,6 +96,24 @@ def test_reciprocal_roots(lanes: int | None):
     ulp = np.spacing(np.maximum(right[is_number], np.finfo(np.float32).tiny).astype(np.float32))
     assert np.all(np.abs(found[is_number] - right[is_number]) <= 1.1 * ulp)
     same(found, elementwise("%r = math.rsqrt %a0 : {0}", [a], "f32", LANES))
+
+
+@pytest.mark.skipif(not host().scales_by_powers, reason="this processor has no AVX-512")
+@pytest.mark.parametrize("lanes", [None, 1, 2, 4, 8, 16])
+def test_exponentials(lanes: int | None):
+    """Subnormal results, zero and infinity too; the same bits in vectors of all widths."""
+    some = np.random.default_rng(0).uniform(-110, 95, 4096 - 8).astype(np.float32)
+    ends = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e30, -1e30, 1e-45], np.float32)
+    a = np.concatenate([ends, some])
+    found = elementwise("%r = math.exp %a0 : {0}", [a], "f32", lanes)
+    with np.errstate(all="ignore"):
+        right = np.exp(a.astype(np.float64))
+        nearest = right.astype(np.float32)
+    is_number = np.isfinite(nearest)
+    same(found[~is_number], nearest[~is_number])
+    error = np.abs(found[is_number] - right[is_number])
+    assert np.all(error <= np.spacing(nearest[is_number]))
+    same(found, elementwise("%r = math.exp %a0 : {0}", [a], "f32", LANES))
 
 
 def test_other_functions_must_be_expanded():

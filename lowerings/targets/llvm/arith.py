@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+from xdsl.dialects import arith, math, vector
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, bf16
 from xdsl.dialects.utils import FastMathAttrBase
 from xdsl.ir import Operation, SSAValue
+from xdsl.utils.type import get_element_type_or_self
 
 from lowerings.dialects.arith_extension import IndexCastUIOp, RemFOp
 from lowerings.targets.llvm.constants import scalar_literal, vector_literal
@@ -41,10 +42,15 @@ def widen(e: FunctionEmitter, operand: str, type_: ValueType) -> str:
     return e.temporary(f"bitcast {integers.text} {high} to {type_.with_element(F32).text}")
 
 
-def round_to_bf16(e: FunctionEmitter, operand: str, single: ValueType) -> str:
-    """An f32 operand rounded to bf16: nearest, ties to even; a NaN becomes or stays quiet."""
+def round_to_bf16(
+    e: FunctionEmitter, operand: str, single: ValueType, *, has_short_nan: bool
+) -> str:
+    """
+    An f32 operand rounded to bf16: nearest, ties to even; a NaN becomes or stays quiet. One that
+    `has_short_nan` is rounded as numbers are.
+    """
     integers = single.with_element(_I32)
-    word, mask = integers.text, single.with_element(INTEGERS[1]).text
+    word = integers.text
 
     def constant(value: int) -> str:
         return integers.constant(str(value))
@@ -54,11 +60,49 @@ def round_to_bf16(e: FunctionEmitter, operand: str, single: ValueType) -> str:
     odd = e.temporary(f"and {word} {high}, {constant(1)}")
     bias = e.temporary(f"add {word} {odd}, {constant(0x7FFF)}")
     rounded = e.temporary(f"add {word} {bits}, {bias}")
-    quiet = e.temporary(f"or {word} {bits}, {constant(0x40_0000)}")
-    is_nan = e.temporary(f"fcmp uno {single.text} {operand}, {operand}")
-    chosen = e.temporary(f"select {mask} {is_nan}, {word} {quiet}, {word} {rounded}")
-    shifted = e.temporary(f"lshr {word} {chosen}, {constant(16)}")
+    if not has_short_nan:
+        rounded = _with_quiet_nan(e, operand, single, bits, rounded)
+    shifted = e.temporary(f"lshr {word} {rounded}, {constant(16)}")
     return e.temporary(f"trunc {word} {shifted} to {single.with_element(BF16).text}")
+
+
+def _with_quiet_nan(
+    e: FunctionEmitter, operand: str, single: ValueType, bits: str, rounded: str
+) -> str:
+    """What is rounded, or the bits of a NaN, quiet."""
+    integers, mask = single.with_element(_I32), single.with_element(INTEGERS[1]).text
+    word = integers.text
+    quiet = e.temporary(f"or {word} {bits}, {integers.constant(str(0x40_0000))}")
+    is_nan = e.temporary(f"fcmp uno {single.text} {operand}, {operand}")
+    return e.temporary(f"select {mask} {is_nan}, {word} {quiet}, {word} {rounded}")
+
+
+_QUIETING = (
+    *(arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.DivfOp),
+    *(math.FmaOp, math.SqrtOp, math.ExpOp, vector.FMAOp),
+)
+_PASSING_ON = (*_QUIETING, arith.SelectOp, arith.NegfOp, math.AbsFOp, vector.BroadcastOp)
+
+
+def has_short_nan(value: SSAValue) -> bool:
+    """
+    Whether a NaN of f32 is quiet and has no bits that bf16 has not: processors compute it from that
+    of an operand, or make one of their own, which has none.
+    """
+    waiting = [value]
+    seen: set[SSAValue] = set()
+    while waiting:
+        read = waiting.pop()
+        op = read.owner
+        if read in seen or isinstance(op, arith.ConstantOp | arith.SIToFPOp):
+            continue
+        seen.add(read)
+        if isinstance(op, arith.ExtFOp) and get_element_type_or_self(op.input.type) == bf16:
+            continue
+        if not isinstance(op, _PASSING_ON):
+            return False
+        waiting += op.operands[1:] if isinstance(op, arith.SelectOp) else op.operands
+    return isinstance(value.owner, _QUIETING)
 
 
 SATURATING = "xla.saturating"
@@ -188,7 +232,18 @@ def _float_to_integer(opcode: str) -> Handler:
     return emit
 
 
-def _float_cast(opcode: str, by_hand: Callable[[FunctionEmitter, str, ValueType], str]) -> Handler:
+def _rounded(e: FunctionEmitter, operand: SSAValue, single: ValueType) -> str:
+    value = e.values[operand]
+    return round_to_bf16(e, value, single, has_short_nan=has_short_nan(operand))
+
+
+def _widened(e: FunctionEmitter, operand: SSAValue, type_: ValueType) -> str:
+    return widen(e, e.values[operand], type_)
+
+
+def _float_cast(
+    opcode: str, by_hand: Callable[[FunctionEmitter, SSAValue, ValueType], str]
+) -> Handler:
     """A cast between floats, that between bf16 and f32 `by_hand`."""
     plain = _cast(opcode)
 
@@ -196,7 +251,7 @@ def _float_cast(opcode: str, by_hand: Callable[[FunctionEmitter, str, ValueType]
         operand, result = op.operands[0], op.results[0]
         source, target = e.type_of(operand), e.type_of(result)
         if {source.element, target.element} == {BF16, F32}:
-            e.values[result] = by_hand(e, e.values[operand], source)
+            e.values[result] = by_hand(e, operand, source)
         else:
             plain(e, op)
 
@@ -313,8 +368,8 @@ HANDLERS = (
     .add(arith.ExtSIOp, _cast("sext"))
     .add(arith.ExtUIOp, _cast("zext"))
     .add(arith.TruncIOp, _cast("trunc"))
-    .add(arith.ExtFOp, _float_cast("fpext", widen))
-    .add(arith.TruncFOp, _float_cast("fptrunc", round_to_bf16))
+    .add(arith.ExtFOp, _float_cast("fpext", _widened))
+    .add(arith.TruncFOp, _float_cast("fptrunc", _rounded))
     .add(arith.FPToSIOp, _float_to_integer("fptosi"))
     .add(arith.FPToUIOp, _float_to_integer("fptoui"))
     .add(arith.SIToFPOp, _cast("sitofp"))

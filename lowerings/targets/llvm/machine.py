@@ -23,7 +23,7 @@ from typing import Any
 import llvmlite.binding as llvm
 from llvmlite.utils import get_library_name
 
-from lowerings.ir.processor_features import BFLOAT_PAIRS, QUADS, ROOT_ESTIMATES
+from lowerings.ir.processor_features import BFLOAT_PAIRS, QUADS, ROOT_ESTIMATES, SCALING
 from xla_dialect.diagnostics import XlaError
 
 
@@ -200,6 +200,11 @@ class Machine:
     def estimates_roots(self) -> bool:
         """Whether it has instructions that estimate reciprocal roots of f32 to 14 bits."""
         return ROOT_ESTIMATES.issubset(_split(self.features))
+
+    @property
+    def scales_by_powers(self) -> bool:
+        """Whether it has instructions that multiply f32 by powers of two."""
+        return SCALING.issubset(_split(self.features))
 
     def _has(self, one_of: Sequence[str]) -> bool:
         # The widest vectors count: those with AVX-512 that have VNNI for others only are rare.
