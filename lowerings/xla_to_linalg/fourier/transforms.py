@@ -68,14 +68,12 @@ LINE_BYTES = 64
 """The size of a cache line and of the widest vector."""
 LARGEST_RADIX = 16
 """More numbers than this do not stay in registers."""
-LONGEST_SIDE = 1 << 12
-"""Matrices have longer sides than this only if there is no other: their tables are large."""
+LONGEST_SIDE = 1 << 8
+"""Matrices have longer sides than this only as far as needed: the caches would not hold them."""
 MOVE_COST = 12
 """The cost of reading and writing a number in a stage, in arithmetic operations."""
 CODE_COST = 0.2
 """The cost of compiling one operation of a stage's code, in operations per number."""
-DISTINCT_SIZES = 1.2
-"""The factor for matrices that are not square: transforms of two lengths are compiled."""
 
 
 def roots(exponents: np.ndarray[Any, Any], length: int, sign: int) -> Complex:
@@ -115,15 +113,24 @@ def _cheapest(length: int, largest: int) -> tuple[float, tuple[int, ...]]:
         return 0.0, ()
     found: list[tuple[float, tuple[int, ...]]] = []
     for radix in range(2, largest + 1):
-        operations = operation_count(radix) + 6 * (radix - 1)
-        rest, stages, own = length, (), CODE_COST * operations
+        rest, stages, own = length, (), CODE_COST * _operations(radix)
         while rest % radix == 0:
             rest //= radix
             stages = (*stages, radix)
-            own += MOVE_COST + operations / radix
+            own += _stage_cost(radix)
             others, smaller = _cheapest(rest, radix - 1)
             found.append((own + others, (*stages, *smaller)))
     return min(found, default=(inf, ()))
+
+
+def _operations(radix: int) -> int:
+    """The arithmetic operations of a stage's code."""
+    return operation_count(radix) + 6 * (radix - 1)
+
+
+def _stage_cost(radix: int) -> float:
+    """The cost per number of a stage."""
+    return MOVE_COST + _operations(radix) / radix
 
 
 def indexed(*indices: Expression, rank: int) -> AffineMapAttr:
@@ -232,15 +239,18 @@ class Fourier:
 
         Of `x[k, i, s]`, the number `i` of `radix` parts, and `y[i, k, s]` afterwards.
         """
-        lanes = sizes_of(x)[2]
-        count, wide = length // done, length // radix
-        k, s = np.divmod(np.arange(wide), count)
+        _, rows, lanes = sizes_of(x)
+        at_once = self.lanes if lanes % self.lanes == 0 else lanes
+        parts = lanes // at_once
+        count, wide = length // done, length // radix * parts
+        k, s = np.divmod(np.arange(wide), count * parts)
         numbers = np.arange(radix)
-        places = (k[:, None] * radix + numbers) * count + s[:, None]
+        places = (k[:, None] * radix + numbers) * count * parts + s[:, None]
         literal = DenseIntOrFPElementsAttr(
             TensorType(i32, places.shape), BytesAttr(places.astype(np.int32).tobytes())
         )
-        values = [x, self.builder.insert(arith.ConstantOp(literal)).result]
+        blocks = reshape(x, (2, rows * parts, at_once), self.builder.op)
+        values = [blocks, self.builder.insert(arith.ConstantOp(literal)).result]
         if done > radix or radices(length).count(radix) > 1:
             values.append(
                 self.table(roots(np.outer(k, numbers[1:]), done, self.sign), parts_last=True)
@@ -262,7 +272,7 @@ class Fourier:
                     numbers[i] = butterfly.times(numbers[i], factor)
                 return [part for number in butterfly.transform(numbers) for part in number]
 
-            outputs = [(inner.empty(1, wide, lanes), identity(3)) for _ in range(2 * radix)]
+            outputs = [(inner.empty(1, wide, at_once), identity(3)) for _ in range(2 * radix)]
             parts = generic(inner.builder, inputs, outputs, iterators(3), body)
             target = inner.empty(*sizes_of(x))
             for number, part in enumerate(parts):
@@ -271,11 +281,12 @@ class Fourier:
             return target
 
         direction = "forward" if self.sign < 0 else "backward"
-        spelled = "x".join(map(str, (*sizes_of(x), self.part)))
-        computes = f"fourier_{direction}_stage_of_{radix}_{length}_{spelled}"
-        return shared_call(
+        spelled = "x".join(map(str, (*sizes_of(blocks), self.part)))
+        computes = f"fourier_{direction}_stage_of_{radix}_{spelled}"
+        (found,) = shared_call(
             self.builder, computes, values, lambda b, values: [make(self.within(b), values)]
-        )[0]
+        )
+        return reshape(found, (2, rows, lanes), self.builder.op)
 
     def _number(self, s: ScalarBuilder, x: Planes, place: SSAValue) -> Number:
         """The number at a place, an i32, of a column."""
@@ -359,17 +370,21 @@ def matrix_sizes(length: int, lanes: int) -> tuple[int, int] | None:
 
     Neither is so short that it leaves most of a vector empty.
     """
-    found: list[tuple[bool, float, tuple[int, int]]] = []
+    found: list[tuple[int, float, tuple[int, int]]] = []
     for shorter in range(lanes // 2, isqrt(length) + 1):
         longer, rest = divmod(length, shorter)
         if rest or not (is_smooth(shorter) and is_smooth(longer)):
             continue
         for first, second in ((shorter, longer), (longer, shorter)):
-            wide = [-(-n // lanes) * lanes for n in (first, second)]
-            work = cost(first) * first * wide[1] + cost(second) * second * wide[0]
-            # Rows and columns of equal length share their code.
-            work *= 1 if first == second else DISTINCT_SIZES
-            found.append((longer > LONGEST_SIDE, work, (first, second)))
+            work, codes = 0.0, set[tuple[int, int]]()
+            for rows, columns in ((first, second), (second, first)):
+                numbers = rows * -(-columns // lanes) * lanes
+                for radix in radices(rows):
+                    work += numbers * _stage_cost(radix)
+                    codes.add((radix, numbers))
+            # Stages of as many numbers share their code.
+            work += length * CODE_COST * sum(_operations(radix) for radix, _ in codes)
+            found.append((max(longer, LONGEST_SIDE), work, (first, second)))
     return min(found)[-1] if found else None
 
 
