@@ -23,8 +23,14 @@ from xla_dialect.xdsl.traversal import ancestors, operands_of
 INDEPENDENT = "xla.independent_microseconds"
 """The attribute of such a loop from 0 in steps of 1: the time that one thread takes, estimated."""
 
-LEAST_MICROSECONDS = 100
-"""Work that pays for starting threads: that takes some microseconds, tens if they sleep."""
+LEAST_MICROSECONDS = 30
+"""Work of a program that pays for waking threads, which takes tens of microseconds."""
+
+LEAST_MICROSECONDS_AWAKE = 5
+"""
+Work of a loop that pays for its start on threads that are awake: a microsecond, and that what one
+thread has written goes to another, some 5 bytes a nanosecond.
+"""
 
 
 def promise_independence(loop: scf.ForOp, microseconds: float) -> None:

@@ -63,6 +63,9 @@ _BYTES_PER_NANOSECOND = 40
 _BALANCED_ITERATIONS = 16
 """Iterations from which a loop is divided well among a few threads."""
 
+_TIMES_INSIDE = 20
+"""How many times the least work pays for a loop inside of one that has too few iterations."""
+
 _BLOCK_BYTES = 8192
 """Pieces of the rows of a matrix that are read as fast as whole rows; 2 KB cost a fifth more."""
 _LEAST_BLOCK_BYTES = 4096
@@ -80,14 +83,27 @@ def microseconds(nest: Nest, lanes: int) -> float:
 def bytes_of(nest: Nest, access: Access) -> int:
     """The bytes that an access reaches, if no two points reach the same of different indices."""
     points = prod(n for d, n in enumerate(nest.extents) if access.reaches(d))
-    return points * (element_bits(access.type.element_type) or 64) // 8
+    return points * bytes_of_element(access)
+
+
+def bytes_of_element(access: Access) -> int:
+    """At least one."""
+    return ceil((element_bits(access.type.element_type) or 64) / 8)
+
+
+def lanes_of(nest: Nest, vector_bits: int) -> int:
+    """How many lanes the vectors of a nest have at most, for its widest elements."""
+    return max(1, vector_bits // 8 // max(map(bytes_of_element, nest.accesses), default=1))
 
 
 def in_parallel(nest: Nest, order: Schedule, least: float) -> Schedule:
     """
-    An order with one of the outer loops parallel, if that is at least `least` microseconds of work
-    each time that it runs: one outside of a copy, else one inside. Inside, the work after all
-    copies counts as one, because threads are awake from one to the next.
+    An order with one of the outer loops parallel, if that is at least `least` microseconds of work:
+    one outside of a copy, else one inside. Inside, the work after all copies counts as one, because
+    threads are awake from one to the next.
+
+    It is the outermost loop, so that a thread finds in its cache what it wrote in the loop before;
+    one of more iterations inside of it only if that is much work each time that it runs.
     """
     room, work = list(nest.extents), microseconds(nest, order.lanes)
     left, is_possible, most, best = work, True, 1, order
@@ -98,7 +114,8 @@ def in_parallel(nest: Nest, order: Schedule, least: float) -> Schedule:
             left, is_possible = work, True
             continue
         iterations, room[step.dimension] = room[step.dimension] // step.tile, step.tile
-        is_possible &= left >= least and is_independent(nest, step.dimension)
+        enough = least if best is order else least * _TIMES_INSIDE
+        is_possible &= left >= enough and is_independent(nest, step.dimension)
         if is_possible and iterations > most:
             shared = replace(step, is_parallel=True)
             steps = (*order.steps[:place], shared, *order.steps[place + 1 :])
@@ -124,7 +141,7 @@ def block_columns(nest: Nest, order: Schedule, least: float) -> Schedule | None:
         return None
     if any(loop.dimension == vector for loop in outer):
         return None
-    widest = max(ceil((element_bits(a.type.element_type) or 64) / 8) for a in nest.accesses)
+    widest = max(map(bytes_of_element, nest.accesses))
     columns = nest.extents[vector]
     is_shared = not outer and microseconds(nest, lanes) >= least
     if not is_shared and not (columns * widest > MOST_BYTES and _adds_long_sums(nest, order)):

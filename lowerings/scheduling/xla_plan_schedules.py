@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -22,7 +22,11 @@ from lowerings.dialects.schedule import (
     set_schedule,
 )
 from lowerings.ir.dot_products import APPROXIMATE
-from lowerings.ir.independent_loops import LEAST_MICROSECONDS, promised_microseconds
+from lowerings.ir.independent_loops import (
+    LEAST_MICROSECONDS,
+    LEAST_MICROSECONDS_AWAKE,
+    promised_microseconds,
+)
 from lowerings.ir.named_operations import generalize_all
 from lowerings.ir.target import Target
 from lowerings.loops.initial_values import foldable_fills
@@ -31,7 +35,14 @@ from lowerings.loops.schedule_rules import loops_by
 from lowerings.loops.views import collapse_dense, collapse_groups
 from lowerings.rewriting.levels import ON_BUFFERS
 from lowerings.scheduling.contractions import plan_contraction, plan_in_pairs
-from lowerings.scheduling.lanes import along_rows, block_columns, in_parallel, plan_order
+from lowerings.scheduling.lanes import (
+    along_rows,
+    block_columns,
+    in_parallel,
+    lanes_of,
+    microseconds,
+    plan_order,
+)
 from lowerings.scheduling.schedule_file import ScheduleFile, operation_key, read_schedule_file
 from xla_dialect.xdsl.traversal import operations_in
 
@@ -69,7 +80,7 @@ class XlaPlanSchedulesPass(ModulePass):
     vector_bits: int | None = None
     """The width of a vector register; 0 for loops over scalars; that of the target if not given."""
     parallel_microseconds: int = LEAST_MICROSECONDS
-    """The estimated work from which on loops are parallel; below 0 none is."""
+    """The estimated work of a program from which on its loops are parallel; below 0 none is."""
     collapse: bool = True
     """Whether dense dimensions run as one, through views that collapse them."""
     register_tiles: bool = True
@@ -89,22 +100,36 @@ class XlaPlanSchedulesPass(ModulePass):
             target = replace(target, vector_bits=self.vector_bits)
         generalize_all(op, but=NESTS)
         file = read_schedule_file(self.file) if self.file else ScheduleFile()
+        nests, promised = list[Nest](), dict[scf.ForOp, int]()
         for inner in operations_in(op):
             if type(inner) in NESTS:
-                if schedule_of(inner) is None:
-                    known = _given_schedule(file, self.processor, inner) if len(file) else None
-                    set_schedule(inner, known or self._schedule(nest_of(inner), target))
+                nests.append(nest_of(inner))
             elif type(inner) is scf.ForOp:
-                microseconds = promised_microseconds(inner)
-                if microseconds is not None and self._least <= microseconds:
-                    make_parallel(inner)
+                work = promised_microseconds(inner)
+                if work is not None:
+                    promised[inner] = work
+        least = self._least_of_loops(nests, promised.values(), target)
+        for nest in nests:
+            if schedule_of(nest.op) is None:
+                known = _given_schedule(file, self.processor, nest.op) if len(file) else None
+                set_schedule(nest.op, known or self._schedule(nest, target, least))
+        for loop, work in promised.items():
+            if work >= least:
+                make_parallel(loop)
 
-    @property
-    def _least(self) -> float:
-        """The microseconds from which on loops are parallel."""
-        return self.parallel_microseconds if self.parallel_microseconds >= 0 else inf
+    def _least_of_loops(
+        self, nests: Iterable[Nest], promised: Iterable[int], target: Target
+    ) -> float:
+        """The microseconds from which on a loop of a program is parallel."""
+        least = min(self.parallel_microseconds, LEAST_MICROSECONDS_AWAKE)
+        works = [
+            *(microseconds(nest, lanes_of(nest, target.vector_bits)) for nest in nests),
+            *promised,
+        ]
+        whole = sum(work for work in works if work >= least)
+        return least if 0 <= self.parallel_microseconds <= whole else inf
 
-    def _schedule(self, nest: Nest, target: Target) -> Schedule:
+    def _schedule(self, nest: Nest, target: Target, least: float) -> Schedule:
         if nest.is_empty:
             return Schedule(())
         collapsed: tuple[tuple[int, ...], ...] = ()
@@ -113,23 +138,27 @@ class XlaPlanSchedulesPass(ModulePass):
         terms = _terms_at_once(nest, target) if self.register_tiles else ()
         paired = plan_in_pairs(nest, target.vector_bits, terms)
         if paired is None:
-            return replace(self._planned(nest, target), collapsed=collapsed)
+            return replace(self._planned(nest, target, least), collapsed=collapsed)
         (pairs, *rest), order = paired
-        planned = self._finished(pairs, order)
+        planned = self._finished(pairs, order, least)
         for part in rest:
-            planned = replace(planned, odd=self._planned(part, target, may_fold=False))
+            planned = replace(planned, odd=self._planned(part, target, least, may_fold=False))
         return replace(planned, collapsed=collapsed)
 
-    def _planned(self, nest: Nest, target: Target, *, may_fold: bool = True) -> Schedule:
+    def _planned(
+        self, nest: Nest, target: Target, least: float, *, may_fold: bool = True
+    ) -> Schedule:
         bits = target.vector_bits
         order = plan_contraction(nest, bits) if self.register_tiles else None
-        return self._finished(nest, order or plan_order(nest, bits), may_fold=may_fold)
+        return self._finished(nest, order or plan_order(nest, bits), least, may_fold=may_fold)
 
-    def _finished(self, nest: Nest, order: Schedule, *, may_fold: bool = True) -> Schedule:
+    def _finished(
+        self, nest: Nest, order: Schedule, least: float, *, may_fold: bool = True
+    ) -> Schedule:
         """An order with what follows from it: blocks, the loop that threads share, and fills."""
         fills = foldable_fills(nest, order.steps) if may_fold else ()
-        blocked = block_columns(nest, order, self._least)
-        planned = blocked or in_parallel(nest, along_rows(nest, order), self._least)
+        blocked = block_columns(nest, order, least)
+        planned = blocked or in_parallel(nest, along_rows(nest, order), least)
         return planned.fold_fills(*fills)
 
 

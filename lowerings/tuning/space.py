@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from xdsl.ir import Operation
 
 from lowerings.dialects.schedule import Factor, Loop, Pack, Schedule, ScheduleError
-from lowerings.ir.independent_loops import LEAST_MICROSECONDS
+from lowerings.ir.independent_loops import LEAST_MICROSECONDS_AWAKE
 from lowerings.loops.contraction import contraction_of
 from lowerings.loops.initial_values import foldable_fills
 from lowerings.loops.memory import LaneStride
@@ -66,7 +66,7 @@ more.
 def seeds(problem: TuningProblem) -> list[Schedule]:
     """Schedules that differ from the default by more than one step, each once."""
     found = [
-        _finished(problem, in_parallel(nest, order, LEAST_MICROSECONDS), groups)
+        _finished(problem, in_parallel(nest, order, LEAST_MICROSECONDS_AWAKE), groups)
         for nest, groups in _views(problem)
         for bits in _widths(problem)
         for order in _plans(nest, bits)

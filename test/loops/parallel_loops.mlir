@@ -22,6 +22,7 @@
 // CHECK-NEXT:    vector.load %{{.*}}[%c400] : memref<404xf32>, vector<4xf32>
 // USUAL-LABEL: func.func @dense
 // USUAL-NOT:     scf.parallel
+// USUAL-LABEL: func.func @sums_of_rows
 func.func @dense(%a: memref<4x101xf32>, %b: memref<4x101xf32>) {
   linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
       ins(%a : memref<4x101xf32>) outs(%b : memref<4x101xf32>) {
@@ -161,6 +162,6 @@ func.func @promised(%x: f32, %a: memref<4xf32>) {
   %four = arith.constant 4 : index
   scf.for %i = %zero to %four step %one {
     memref.store %x, %a[%i] : memref<4xf32>
-  } {xla.independent_microseconds = 99 : i64}
+  } {xla.independent_microseconds = 4 : i64}
   func.return
 }

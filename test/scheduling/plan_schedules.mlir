@@ -36,7 +36,7 @@ func.func @transpose(%a: memref<64x48xf32>, %b: memref<48x64xf32>) {
 
 // Rows are read on for some vectors; by as many as leave no others.
 // CHECK-LABEL: @transpose_in_blocks
-// CHECK:       schedule.nest = #schedule.nest<loops = [d1 by 112, d0 by 16, d1 by 16], vector = d0 x 16, transpose = d1>
+// CHECK:       schedule.nest = #schedule.nest<loops = [d1 by 112 parallel, d0 by 16, d1 by 16], vector = d0 x 16, transpose = d1>
 // PARALLEL-LABEL: @transpose_in_blocks
 // PARALLEL:       schedule.nest = #schedule.nest<loops = [d1 by 64, d0 by 8 parallel, d1 by 8], vector = d0 x 8, transpose = d1>
 func.func @transpose_in_blocks(%a: memref<1024x448xf32>, %b: memref<448x1024xf32>) {
@@ -49,7 +49,7 @@ func.func @transpose_in_blocks(%a: memref<1024x448xf32>, %b: memref<448x1024xf32
 
 // An index that is asked for is that of one loop.
 // CHECK-LABEL: @transpose_of_a_triangle
-// CHECK:       schedule.nest = #schedule.nest<loops = [d0 by 16, d1 by 16], vector = d0 x 16, transpose = d1>
+// CHECK:       schedule.nest = #schedule.nest<loops = [d0 by 16 parallel, d1 by 16], vector = d0 x 16, transpose = d1>
 func.func @transpose_of_a_triangle(%a: memref<256x256xf32>, %b: memref<256x256xf32>) {
   linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1, d0)>], iterator_types = ["parallel", "parallel"]} ins(%a : memref<256x256xf32>) outs(%b : memref<256x256xf32>) {
   ^bb0(%x: f32, %y: f32):
