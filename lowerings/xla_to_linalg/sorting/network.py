@@ -4,22 +4,23 @@ Sorts many lines at once by a network, the lines in the lanes of vectors.
 What is compared does not depend on the elements (K. Batcher, "Sorting networks and their
 applications", 1968): sorted runs of one length are merged in pairs by comparing the first half of
 both with the second half backwards, then halves of halves at ever smaller distances. A pass reads
-sixteen elements of each line, does up to four such steps with them in registers, and writes them
-side by side; a step that is done twice changes nothing, so that all passes are the same code. Where
-their elements are is a table. Lines are filled up to a power of two by what comes last.
+sixteen elements of each line, does four such steps with them in registers, and writes them side by
+side. A step that is done twice changes nothing, and one that compares whole runs leaves each in
+order, so that all passes are the same code. Where their elements are is a table. Lines are filled
+up to a power of two by what comes last.
 
 A network does not keep the order of what is equal. Where the key of an element tells its bits,
 that makes no difference. A comparator may take elements as equal that are not, zeros of both signs
-for example: lines with such elements are found, and sorted otherwise. In all other cases the place
-of an element in its line is the last of its keys, which make one integer if they fit; the elements
-are fetched when those are in order.
+for example: elements of lines with such ones are put where their keys are, in their order. In all
+other cases the place of an element in its line is the last of its keys, which make one integer if
+they fit; the elements are fetched when those are in order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -39,11 +40,12 @@ from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of
 from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, Values, storage
 from lowerings.xla_to_linalg.shared_functions import shared_call
-from lowerings.xla_to_linalg.sorting.sort_order import IntegerKey, SortOrder
+from lowerings.xla_to_linalg.sorting.sort_order import IntegerKey, Lines, SortOrder
 from lowerings.xla_to_linalg.structured import (
     affine_map,
     array_type,
     constant,
+    counted_loop,
     empty,
     extract_scalar,
     extract_slice,
@@ -53,6 +55,7 @@ from lowerings.xla_to_linalg.structured import (
     identity,
     insert_slice,
     iterators,
+    on_scalars,
     optional_loop,
     outside_of_bodies,
     projection,
@@ -74,9 +77,6 @@ LEAST_ELEMENTS = 1 << 16
 
 Words = Sequence[SSAValue]
 """Unsigned integers in lexicographic order: the keys and the place of an element."""
-
-Otherwise = Callable[[ConversionBuilder, Values], Values]
-"""Sorts the rows of tensors in another way."""
 
 
 @dataclass(frozen=True)
@@ -125,13 +125,21 @@ class SortingNetwork:
         return VECTOR_BITS // max(type_.width.data for type_ in self.word_types)
 
     @cached_property
-    def passes(self) -> list[np.ndarray[Any, Any]]:
-        """The places of the elements of each pass, `[groups, 16]`, as the one before wrote them."""
+    def passes(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """
+        The places of the elements of each pass, `[passes, groups, 16]`, as the one before wrote
+        them: an even number of passes.
+        """
         number, r = np.arange(self.padded // TOGETHER)[:, None], np.arange(TOGETHER)
         written = number * TOGETHER + r
         is_upper = r >= TOGETHER // 2
-        tables, where = [written], np.arange(self.padded)
-        for bits in range(STEPS + 1, self.place_bits + 1):
+        tables: list[np.ndarray[Any, Any]] = []
+        where = np.arange(self.padded)
+        for bits in range(1, STEPS):
+            half = 1 << bits >> 1
+            turned = np.where(r & half, r ^ (half - 1), r)
+            tables.append(number * TOGETHER + turned)
+        for bits in range(STEPS, self.place_bits + 1):
             for shift in range(bits - STEPS, -STEPS, -STEPS):
                 is_first, shift = shift == bits - STEPS, max(shift, 0)
                 low = number % (1 << shift)
@@ -142,7 +150,10 @@ class SortingNetwork:
                 turned = r if is_first else np.where(is_upper, r ^ (TOGETHER // 2 - 1), r)
                 tables.append(where[base + (turned << shift)])
                 where[base + (r << shift)] = written
-        return tables
+        if len(tables) % 2:
+            # Sixteen elements in order stay so.
+            tables.append(written)
+        return np.stack(tables)
 
     def nanoseconds(self, rows: int) -> float:
         """The time for each of some rows."""
@@ -203,23 +214,10 @@ class SortingNetwork:
         upper = upper[::-1] if backwards else upper
         return [*self.merged(s, lower, False), *self.merged(s, upper, False)]
 
-    def sorted(self, s: ScalarBuilder, run: Sequence[Words]) -> list[Words]:
-        """A few elements in order."""
-        half = len(run) // 2
-        if not half:
-            return list(run)
-        return self.merged(s, [*self.sorted(s, run[:half]), *self.sorted(s, run[half:])], True)
-
     # On tensors
 
-    def sort(
-        self, builder: ConversionBuilder, values: Values, results: Values, otherwise: Otherwise
-    ) -> Values:
-        """
-        The rows of tensors of rank 2, each sorted in the same way, in the place of results.
-
-        Those whose keys do not tell their elements are sorted `otherwise`.
-        """
+    def sort(self, builder: ConversionBuilder, values: Values, results: Values) -> Values:
+        """The rows of tensors of rank 2, each sorted in the same way, in the place of results."""
         rows, length = sizes_of(values[0])
         lanes = min(rows, self.lanes)
         # Each sort has its own function: its name does not tell its order.
@@ -227,7 +225,7 @@ class SortingNetwork:
 
         def block(inner: ConversionBuilder, row: SSAValue | int, results: Values) -> Values:
             lines = [extract_slice(inner, v, (row, 0), (lanes, length)) for v in values]
-            ordered = shared_call(inner, name, lines, partial(self._sorted_lines, otherwise))
+            ordered = shared_call(inner, name, lines, self._sorted_lines)
             return [
                 insert_slice(inner, found, result, (row, 0))
                 for found, result in zip(ordered, results, strict=True)
@@ -238,13 +236,9 @@ class SortingNetwork:
         # The last rows with some that are sorted already.
         return results if whole == rows else block(builder, rows - lanes, results)
 
-    def _sorted_lines(
-        self, otherwise: Otherwise, builder: ConversionBuilder, lines: Values
-    ) -> Values:
+    def _sorted_lines(self, builder: ConversionBuilder, lines: Values) -> Values:
         """Lines, one in each lane, in order."""
-        words = self._begun(builder, lines)
-        for number, table in enumerate(self.passes):
-            words = self._pass(builder, words, table, is_first=not number)
+        words = self._passed(builder, self._begun(builder, lines))
         if self.has_places:
             return self._fetched(builder, words, lines)
         (key,), (line,), (word,) = self.keys, lines, words
@@ -269,7 +263,59 @@ class SortingNetwork:
         )
         difference = extract_scalar(builder, differences)
         condition = outside_of_bodies(builder, lambda s: s.compare("ne", difference, 0))
-        return optional_loop(builder, condition, found, lambda inner, _: otherwise(inner, lines))
+        return optional_loop(
+            builder, condition, found, lambda inner, found: self._put(inner, line, word, found)
+        )
+
+    def _put(
+        self, builder: ConversionBuilder, line: SSAValue, word: SSAValue, result: Values
+    ) -> Values:
+        """
+        The elements of lines whose keys are in order: at the place of the first equal key, found by
+        bisection, and as many behind it as there are before in the line.
+        """
+        lanes, length = sizes_of(line)
+        none = constant(builder, 0, i32)
+        firsts = fill(builder, none, TensorType(i32, (lanes, length)))
+
+        def bisect(inner: ConversionBuilder, _step: SSAValue, carried: Values) -> Values:
+            size, firsts = carried
+
+            def nearer(s: ScalarBuilder, elements: Values) -> Values:
+                *own, first = elements
+                (wanted,) = self.words(s, own)
+                after = s.emit(arith.AddiOp, (first, size))
+                at = s.emit(IndexCastUIOp, (s.integers(arith.SubiOp, after, 1),), INDEX)
+                last = s.emit(tensor.ExtractOp, (word, at, s.index(0)), wanted.type)
+                return [s.select(s.compare("ult", last, wanted), after, first)]
+
+            every = identity(2)
+            found = generic(inner, [(line, every)], [(firsts, every)], iterators(2), nearer)
+            half = outside_of_bodies(inner, lambda s: s.integers(arith.ShRUIOp, size, 1))
+            return [half, *found]
+
+        half = constant(builder, self.padded // 2, i32)
+        _, firsts = counted_loop(builder, self.place_bits, 1, (half, firsts), bisect)
+
+        def turn(inner: ConversionBuilder, lane: SSAValue, carried: Values) -> Values:
+            mine = Lines((line,), (lane,))
+
+            def step(s: ScalarBuilder, place: SSAValue, carried: Values) -> Values:
+                result, counts = carried
+                first = s.emit(tensor.ExtractOp, (firsts, lane, place), i32)
+                where = s.emit(IndexCastUIOp, (first,), INDEX)
+                before = s.emit(tensor.ExtractOp, (counts, where), i32)
+                after = s.integers(arith.AddiOp, before, 1)
+                at = s.emit(IndexCastUIOp, (s.emit(arith.AddiOp, (first, before)),), INDEX)
+                written = mine.of((result,)).write(s, at, mine.read(s, place)).tensors
+                return *written, s.emit(tensor.InsertOp, (after, counts, where), counts.type)
+
+            result, counts = carried
+            counts = fill_into(inner, none, counts)
+            return counted_loop(inner, length, 1, (result, counts), on_scalars(step))
+
+        counts = empty(builder, TensorType(i32, (length,)))
+        return counted_loop(builder, lanes, 1, (*result, counts), turn)[:1]
 
     def _begun(self, builder: ConversionBuilder, lines: Values) -> Values:
         """The words of lines, behind them what comes last."""
@@ -294,51 +340,56 @@ class SortingNetwork:
             result.append(insert_slice(builder, last, into, (length, 0)))
         return result
 
-    def _pass(
-        self,
-        builder: ConversionBuilder,
-        words: Values,
-        places: np.ndarray[Any, Any],
-        *,
-        is_first: bool,
-    ) -> Values:
-        """The words after a pass."""
+    def _passed(self, builder: ConversionBuilder, words: Values) -> Values:
+        """The words after all passes, from one memory to another and back."""
+        places = self.passes
         literal = DenseIntOrFPElementsAttr(
             TensorType(i32, places.shape), BytesAttr(places.astype(np.int32).tobytes())
         )
-        table = builder.insert(arith.ConstantOp(literal)).result
-        groups, _ = places.shape
-        _, lanes = sizes_of(words[0])
+        tables = builder.insert(arith.ConstantOp(literal)).result
 
-        def body(s: ScalarBuilder, here: Values, places: Values) -> Values:
+        def pair(inner: ConversionBuilder, number: SSAValue, words: Values) -> Values:
+            here, there = words[: len(words) // 2], words[len(words) // 2 :]
+            following = outside_of_bodies(inner, lambda s: s.integers(arith.AddiOp, number, 1))
+            for this in (number, following):
+                arguments = *here, tables, this
+                found = shared_call(inner, "sorting_network_pass", arguments, self._pass)
+                here, there = found, here
+            return [*here, *there]
+
+        others = [empty(builder, array_type(word)) for word in words]
+        return counted_loop(builder, len(places), 2, [*words, *others], pair)[: len(words)]
+
+    def _pass(self, builder: ConversionBuilder, values: Values) -> Values:
+        """The words after the pass of a number, which reads them at places of its table."""
+        *here, tables, number = values
+        _, *sizes = sizes_of(tables)
+        _, lanes = sizes_of(here[0])
+        table = extract_slice(builder, tables, (number, 0, 0), (1, *sizes), dropped=(0,))
+
+        def body(s: ScalarBuilder, places: Values) -> Values:
             run: list[Words] = []
             for place in places:
                 at = s.emit(arith.IndexCastOp, (place,), INDEX), s.index(1)
                 run.append([s.emit(tensor.ExtractOp, (w, *at), elements_of(w)) for w in here])
-            found = self.sorted(s, run) if is_first else self.merged(s, run, True)
-            return [word for words in found for word in words]
+            return [word for words in self.merged(s, run, True) for word in words]
 
-        def make(inner: ConversionBuilder, values: Values) -> Values:
-            *here, places = values
-            r_th = (AffineExpr.constant(r) for r in range(TOGETHER))
-            made = generic(
-                inner,
-                [(places, affine_map(2, (AffineExpr.dimension(0), r))) for r in r_th],
-                [
-                    (empty(inner, TensorType(type_, (groups, lanes))), identity(2))
-                    for type_ in self.word_types * TOGETHER
-                ],
-                iterators(2),
-                lambda s, elements: body(s, here, elements[:TOGETHER]),
-            )
-            found = [empty(inner, array_type(word)) for word in here]
-            for number, part in enumerate(made):
-                r, n = divmod(number, len(here))
-                found[n] = insert_slice(inner, part, found[n], (r, 0), (TOGETHER, 1))
-            return found
-
-        name = "sorting_network_first_pass" if is_first else "sorting_network_pass"
-        return shared_call(builder, name, [*words, table], make)
+        r_th = (AffineExpr.constant(r) for r in range(TOGETHER))
+        made = generic(
+            builder,
+            [(table, affine_map(2, (AffineExpr.dimension(0), r))) for r in r_th],
+            [
+                (empty(builder, TensorType(type_, (sizes[0], lanes))), identity(2))
+                for type_ in self.word_types * TOGETHER
+            ],
+            iterators(2),
+            lambda s, elements: body(s, elements[:TOGETHER]),
+        )
+        found = [empty(builder, array_type(word)) for word in here]
+        for number, part in enumerate(made):
+            r, n = divmod(number, len(here))
+            found[n] = insert_slice(builder, part, found[n], (r, 0), (TOGETHER, 1))
+        return found
 
     def _fetched(self, builder: ConversionBuilder, words: Values, lines: Values) -> Values:
         """The elements of lines whose words are in order."""

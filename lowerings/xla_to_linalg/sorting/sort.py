@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TypeAlias
 
 from xdsl.dialects import arith, tensor
@@ -454,7 +453,7 @@ def sorted_lines(builder: ConversionBuilder, values: Values, order: SortOrder) -
     if not network.is_faster(rows, sorter.cost * NANOSECONDS):
         return _one_by_one(sorter, builder, values)
     results = [empty(builder, array_type(value)) for value in values]
-    return network.sort(builder, values, results, partial(_one_by_one, sorter))
+    return network.sort(builder, values, results)
 
 
 def _one_by_one(
