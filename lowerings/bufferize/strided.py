@@ -33,6 +33,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
+from xla_dialect.xdsl.traversal import shape_of
+
 _FLOATS = frozenset(get_args(AnyFloat))
 
 
@@ -64,7 +66,7 @@ def static_bytes(type: Attribute) -> int:
     if not isinstance(type, TensorType | MemRefType):
         return element_bytes(type) or 0
     shaped = cast("TensorType[Attribute] | MemRefType[Attribute]", type)
-    shape = shaped.get_shape()
+    shape = shape_of(shaped)
     return 0 if DYNAMIC_INDEX in shape else prod(shape) * (element_bytes(shaped.element_type) or 0)
 
 

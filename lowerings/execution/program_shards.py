@@ -112,10 +112,11 @@ def partition(module: ModuleOp, entry: str, *, is_propagated: bool = False) -> P
     """
     if not says_how_split(module):
         return None
-    manager = PassManager(make_context(), verify_each=False)
+    manager = PassManager(make_context(), verify_each=False, verify_last=False)
     first = PARTITIONING.index(PROPAGATION) + 1 if is_propagated else 0
     border = PARTITIONING.index(TO_ONE_DEVICE)
     manager.run(module, parse_passes(",".join(PARTITIONING[first:border])))
     shards = ProgramShards.of(module, entry)
+    manager.verify_last = True
     manager.run(module, parse_passes(",".join(PARTITIONING[border:])))
     return shards

@@ -26,6 +26,7 @@ from xla_dialect.ops.data_movement import CopyOp, PadOp, ReshapeOp, SliceOp, Tra
 from xla_dialect.shapes.size_arithmetic import permuted
 from xla_dialect.types import Array, array
 from xla_dialect.xdsl.linking import insert_before
+from xla_dialect.xdsl.traversal import shape_of
 
 OperationT = TypeVar("OperationT", bound=Operation)
 Insert: TypeAlias = "Callable[[Any], Any]"
@@ -182,7 +183,7 @@ def from_memory(
 
 def sizes_of(value: SSAValue) -> Sizes:
     """The sizes of an array value."""
-    return cast(Array, value.type).get_shape()
+    return shape_of(cast(Array, value.type))
 
 
 def inverse(permutation: Sequence[int]) -> Sizes:

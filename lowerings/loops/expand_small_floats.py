@@ -40,7 +40,7 @@ from lowerings.rewriting.levels import EVERY_LEVEL
 from lowerings.rewriting.passes import ReportingPass
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import erase
-from xla_dialect.xdsl.traversal import operations_in
+from xla_dialect.xdsl.traversal import operands_of, operations_in
 
 SINGLE = FORMATS[type(f32)]
 BFLOAT = FLOAT_FORMATS[BFloat16Type]
@@ -224,7 +224,7 @@ def _computes(op_class: type[Operation]) -> bool:
 
 
 def _is_expanded(op: Operation) -> bool:
-    values = (*op.operands, *op.results)
+    values = (*operands_of(op), *op.results)
     types = [type(_element_type(value.type)) for value in values]
     if type(op) in CONVERSIONS and {*types} == {BFloat16Type, Float32Type}:
         return False

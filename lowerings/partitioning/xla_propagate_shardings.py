@@ -107,6 +107,7 @@ class XlaPropagateShardingsPass(ReportingPass):
             if self.explain:
                 print(explanation(function.sym_name.data, graph), file=sys.stderr)
             _write(function, graph)
+            graph.release()
             _merge_constants(function, originals)
         return True
 

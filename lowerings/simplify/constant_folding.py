@@ -26,7 +26,7 @@ from xla_dialect.shapes.size_arithmetic import is_dynamic
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import byte_size, element_count, extents, is_array
 from xla_dialect.xdsl.dense_literals import is_splat
-from xla_dialect.xdsl.traversal import AttributeMemo, operands_of
+from xla_dialect.xdsl.traversal import AttributeMemo, operands_of, shape_of
 
 if TYPE_CHECKING:
     from xla_dialect.reference.interpreter import ReferenceInterpreter
@@ -40,7 +40,7 @@ def array_type(value: SSAValue) -> ArrayType | None:
     type_ = value.type
     if not is_array(type_):
         return None
-    return None if is_dynamic(extents(type_)) or min(type_.get_shape(), default=0) < 0 else type_
+    return None if is_dynamic(extents(type_)) or min(shape_of(type_), default=0) < 0 else type_
 
 
 def dense_of(value: SSAValue) -> Dense | None:

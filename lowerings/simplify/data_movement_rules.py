@@ -30,7 +30,7 @@ from xla_dialect.shapes.size_arithmetic import Sizes, permuted, without
 from xla_dialect.types import Array, array, byte_size, element_count
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.xdsl.operation_table import OperationTable
-from xla_dialect.xdsl.traversal import operands_of
+from xla_dialect.xdsl.traversal import operands_of, shape_of
 
 
 def _ints(attribute: Attribute) -> Ints:
@@ -372,7 +372,7 @@ MAX_OPERATIONS = 16
 
 
 def _sizes(value: SSAValue) -> Sizes:
-    return cast(Array, value.type).get_shape()
+    return shape_of(cast(Array, value.type))
 
 
 def _bytes(value: SSAValue) -> int:

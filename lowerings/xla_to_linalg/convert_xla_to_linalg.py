@@ -58,7 +58,13 @@ from xla_dialect.ops.contraction import ConvolutionOp
 from xla_dialect.ops.linear_algebra import FftOp
 from xla_dialect.runtime.self_checking import OBSERVATIONS
 from xla_dialect.types import Array, element_count, is_array
-from xla_dialect.xdsl.traversal import AttributeMemo, inventory, operands_of, operations_in
+from xla_dialect.xdsl.traversal import (
+    AttributeMemo,
+    inventory,
+    operands_of,
+    operations_in,
+    shape_of,
+)
 
 
 def signless(type_: Attribute) -> Attribute:
@@ -131,7 +137,7 @@ def _extent(type_: Attribute) -> int | None:
     """How many elements an array has, of which some are to be computed; None if that is dynamic."""
     if not isinstance(type_, TensorType):
         return 1
-    sizes = type_.get_shape()
+    sizes = shape_of(cast(Array, type_))
     return None if DYNAMIC_INDEX in sizes else element_count(sizes)
 
 

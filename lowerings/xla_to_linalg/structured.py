@@ -57,6 +57,7 @@ from xla_dialect.shapes.size_arithmetic import without
 from xla_dialect.types import BY_TYPE, Array, without_layout
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import append
+from xla_dialect.xdsl.traversal import shape_of
 
 
 def stored(literal: DenseIntOrFPElementsAttr[Any]) -> DenseIntOrFPElementsAttr[Any]:
@@ -171,7 +172,7 @@ def array_type(value: SSAValue) -> Array:
 
 def sizes_of(value: SSAValue) -> tuple[int, ...]:
     """The dimension sizes of a tensor value."""
-    return array_type(value).get_shape()
+    return shape_of(array_type(value))
 
 
 @lru_cache(4096)

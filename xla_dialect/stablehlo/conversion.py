@@ -84,6 +84,7 @@ from xla_dialect.verification import check_rule, sizes_of_arrays
 from xla_dialect.violations import check, require
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import append
+from xla_dialect.xdsl.traversal import operands_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -496,7 +497,7 @@ class Conversion:
 
     def operands(self, op: Operation) -> list[SSAValue]:
         """The converted operands of a parsed operation."""
-        return [self._values[operand] for operand in op.operands]
+        return [self._values[operand] for operand in operands_of(op)]
 
     def result_types(self, op: Operation) -> list[Attribute]:
         """The converted result types of a parsed operation."""

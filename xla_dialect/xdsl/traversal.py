@@ -201,7 +201,7 @@ def inventory(op: Operation) -> Inventory:
     for each in operations_in(op):
         classes.add(type(each))
         for result in each.results:
-            type_ = result.type
+            type_ = result._type
             types[id(type_)] = type_
         if not each.regions:
             continue
@@ -209,7 +209,7 @@ def inventory(op: Operation) -> Inventory:
             block = region._first_block
             while block is not None:
                 for argument in block._args:
-                    types[id(argument.type)] = argument.type
+                    types[id(argument._type)] = argument._type
                 block = block._next_block
         if type(each) is FuncOp:
             for type_ in (*each.function_type.inputs, *each.function_type.outputs):
