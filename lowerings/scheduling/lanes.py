@@ -64,7 +64,7 @@ _BALANCED_ITERATIONS = 16
 """Iterations from which a loop is divided well among a few threads."""
 
 _TIMES_INSIDE = 20
-"""How many times the least work pays for a loop inside of one that has too few iterations."""
+"""How many times the least work pays for a loop inside of a copy or of too few iterations."""
 
 _BLOCK_BYTES = 8192
 """Pieces of the rows of a matrix that are read as fast as whole rows; 2 KB cost a fifth more."""
@@ -76,8 +76,18 @@ def microseconds(nest: Nest, lanes: int) -> float:
     """The time that one thread takes for a nest with vectors of so many lanes, at the least."""
     operations = body_cost(nest) - len(nest.products)
     arithmetic = prod(nest.extents) * operations / lanes / _VECTOR_OPERATIONS_PER_NANOSECOND
-    movement = sum(bytes_of(nest, access) for access in nest.accesses) / _BYTES_PER_NANOSECOND
+    movement = sum(_bytes_moved(nest, each) for each in nest.accesses) / _BYTES_PER_NANOSECOND
     return max(arithmetic, movement) / 1000
+
+
+def _bytes_moved(nest: Nest, access: Access) -> int:
+    """The bytes that an access reaches, each once, though the windows of several points overlap."""
+    reached, sizes = bytes_of(nest, access), access.type.get_shape()
+    return (
+        min(reached, prod(sizes) * bytes_of_element(access))
+        if min(sizes, default=1) >= 0
+        else reached
+    )
 
 
 def bytes_of(nest: Nest, access: Access) -> int:
@@ -100,26 +110,26 @@ def in_parallel(nest: Nest, order: Schedule, least: float) -> Schedule:
     """
     An order with one of the outer loops parallel, if that is at least `least` microseconds of work:
     one outside of a copy, else one inside. Inside, the work after all copies counts as one, because
-    threads are awake from one to the next.
+    threads are awake from one to the next; but it has to be much, for what one thread has copied
+    goes to the caches of others.
 
     It is the outermost loop, so that a thread finds in its cache what it wrote in the loop before;
     one of more iterations inside of it only if that is much work each time that it runs.
     """
     room, work = list(nest.extents), microseconds(nest, order.lanes)
-    left, is_possible, most, best = work, True, 1, order
+    left, is_possible, most, best, enough = work, True, 1, order, least
     for place, step in enumerate(order.steps):
         if isinstance(step, Pack):
             if best is not order:
                 break
-            left, is_possible = work, True
+            left, is_possible, enough = work, True, least * _TIMES_INSIDE
             continue
         iterations, room[step.dimension] = room[step.dimension] // step.tile, step.tile
-        enough = least if best is order else least * _TIMES_INSIDE
         is_possible &= left >= enough and is_independent(nest, step.dimension)
         if is_possible and iterations > most:
             shared = replace(step, is_parallel=True)
             steps = (*order.steps[:place], shared, *order.steps[place + 1 :])
-            most, best = iterations, replace(order, steps=steps)
+            most, best, enough = iterations, replace(order, steps=steps), least * _TIMES_INSIDE
         is_possible &= iterations < _BALANCED_ITERATIONS
         left /= max(1, iterations)
     return best
