@@ -11,11 +11,10 @@
 // CHECK-NEXT:      %[[X:.*]] = tensor.extract %{{.*}} : tensor<1x1000xf32>
 // CHECK-COUNT-4:   tensor.insert %{{.*}} into %{{.*}} : tensor<4x256xi32>
 // CHECK:         scf.for {{.*}} -> (tensor<4x256xi32>, tensor<1x1000xf32>, tensor<1000xf32>)
-// CHECK-COUNT-2:   arith.cmpi eq, %{{.*}} : i32
+// CHECK-COUNT-2:   scf.for {{.*}} -> (tensor<4x256xi32>, i32, i32) {
+// CHECK-COUNT-2:   arith.cmpi eq, %{{.*}} : index
 // CHECK:           %[[MOVED:.*]] = arith.select %{{.*}}, %{{.*}}, %{{.*}} : index
-// CHECK:           scf.for {{.*}} -> (tensor<4x256xi32>, i32) {
 // CHECK:           scf.for %{{.*}} = %{{.*}} to %[[MOVED]] {{.*}} -> (tensor<4x256xi32>, tensor<1000xf32>)
-// CHECK:           scf.for {{.*}} -> (tensor<4x256xi32>, i32) {
 // CHECK:           scf.for %{{.*}} = %{{.*}} to %[[MOVED]] {{.*}} -> (tensor<4x256xi32>, tensor<1x1000xf32>)
 // Memory beside the result: the counts and one line. The operand is copied into the result first.
 // BUFFERS-LABEL: @by_digits

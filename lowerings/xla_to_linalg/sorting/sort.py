@@ -193,11 +193,14 @@ class RadixSort:
     runs: tuple[Sequence[Digit], ...]
     """The digits of each key, those of what decides last first."""
     longest: int
+    has_chunks: bool = False
+    """Whether keys are computed in vectors, some at once."""
 
     @staticmethod
     def by(keys: Sequence[IntegerKey], longest: int) -> RadixSort:
         """A sort by keys that decide first, second, ..."""
-        return RadixSort(tuple(map(digits_of, reversed(keys))), longest)
+        runs = tuple(map(digits_of, reversed(keys)))
+        return RadixSort(runs, longest, longest >= LONG_LINE)
 
     @property
     def digits(self) -> list[Digit]:
@@ -246,11 +249,12 @@ class RadixSort:
                 digits = outside_of_bodies(
                     inner, lambda s: _pair_of_digits(s, run[0], place, first)
                 )
-                moved = outside_of_bodies(
-                    inner, lambda s: self._moved(s, run[0], digits, here, counts, length)
-                )
+                largest: list[SSAValue] = []
+                for number, _ in digits:
+                    counts, most = self._sum(inner, counts, number)
+                    largest.append(most)
+                moved = outside_of_bodies(inner, lambda s: self._moved(s, largest, length))
                 for digit in digits:
-                    counts = self._sum(inner, counts, digit[0])
                     there, counts = self._move(inner, run[0], digit, here, there, counts, moved)
                     here, there = there, here
                 return [counts, *here.tensors, *there.tensors]
@@ -287,40 +291,30 @@ class RadixSort:
         keys = [run[0].key for run in self.runs]
         return self._loop(builder, source, length, keys, (counts,), step)[0]
 
-    def _moved(
-        self,
-        s: ScalarBuilder,
-        lowest: Digit,
-        digits: PairOfDigits,
-        source: Lines,
-        counts: SSAValue,
-        length: SSAValue,
-    ) -> SSAValue:
-        """How many elements a pair of digits moves: none if all have those of the first."""
-        number_type = self.counts_type.element_type
-        key = lowest.key.make(s, source.read(s, s.constant(0, INDEX)))
-        whole = s.emit(IndexCastUIOp, (length,), number_type)
+    def _moved(self, s: ScalarBuilder, largest: Values, length: SSAValue) -> SSAValue:
+        """How many elements digits with these largest counts move: none if all have the same."""
         both: SSAValue = s.constant(True, i1)
-        for number, shift in digits:
-            where = number, lowest.value(s, key, shift)
-            count = s.emit(tensor.ExtractOp, (counts, *where), number_type)
-            both = s.both(both, s.compare("eq", count, whole))
+        for count in largest:
+            both = s.both(both, s.compare("eq", s.emit(IndexCastUIOp, (count,), INDEX), length))
         return s.select(both, s.constant(0, INDEX), length)
 
-    def _sum(self, builder: ConversionBuilder, counts: SSAValue, number: SSAValue) -> SSAValue:
-        """For each value of a digit, how many elements have a lower one."""
+    def _sum(
+        self, builder: ConversionBuilder, counts: SSAValue, number: SSAValue
+    ) -> tuple[SSAValue, SSAValue]:
+        """For each value of a digit, how many elements have a lower one; the largest count."""
         number_type = self.counts_type.element_type
 
         def add(s: ScalarBuilder, value: SSAValue, carried: Values) -> Values:
-            counts, total = carried
+            counts, total, largest = carried
             count = s.emit(tensor.ExtractOp, (counts, number, value), number_type)
             counts = s.emit(tensor.InsertOp, (total, counts, number, value), counts.type)
-            return [counts, s.emit(arith.AddiOp, (total, count))]
+            total = s.emit(arith.AddiOp, (total, count))
+            return counts, total, s.emit(arith.MaxUIOp, (largest, count))
 
-        carried = counts, constant(builder, 0, number_type)
-        return counted_loop(builder, self.counts_type.get_shape()[1], 1, carried, on_scalars(add))[
-            0
-        ]
+        zero, values = constant(builder, 0, number_type), self.counts_type.get_shape()[1]
+        carried = counts, zero, zero
+        counts, _, largest = counted_loop(builder, values, 1, carried, on_scalars(add))
+        return counts, largest
 
     def _move(
         self,
@@ -357,7 +351,7 @@ class RadixSort:
     ) -> Values:
         """A loop over the elements up to a length and the values of keys."""
         zero, one = (constant(builder, bound, INDEX) for bound in (0, 1))
-        if self.longest < LONG_LINE:
+        if not self.has_chunks:
 
             def turn(s: ScalarBuilder, place: SSAValue, carried: Values) -> Values:
                 elements = source.read(s, place)
