@@ -107,14 +107,27 @@ def test_stages_are_few_numbers_each(length: int) -> None:
 
 @pytest.mark.parametrize("length", [64, 100, 1000])
 def test_stages_of_one_radix_share_their_code(length: int) -> None:
+    stages = stages_of([length, 16])
+    assert len(stages) == len({*radices(length)}) + 1 < len(radices(length)) + 1
+
+
+@pytest.mark.parametrize("length", [512, 1024, 2048])
+def test_columns_and_rows_of_a_line_share_their_code(length: int) -> None:
+    split = matrix_sizes(length, 16)
+    assert split is not None
+    assert split[0] != split[1]
+    assert len(stages_of([length])) == len({*radices(split[0]), *radices(split[1])})
+
+
+def stages_of(lengths: list[int]) -> list[str]:
+    """The functions of a transform in f32 that are stages."""
     module = module_of(
-        lambda operand: FftOp(operand, fft_type="FFT", fft_length=[length, 16]),
-        [np.ones((length, 16), np.complex64)],
+        lambda operand: FftOp(operand, fft_type="FFT", fft_length=lengths),
+        [np.ones(lengths, np.complex64)],
     )
     PassManager(make_context()).run(module, parse_passes("convert-xla-to-linalg"))
     functions = [op.sym_name.data for op in module.ops if isinstance(op, func.FuncOp)]
-    shared = [name for name in functions if "stage_of" in name]
-    assert len(shared) == len({*radices(length)}) + 1 < len(radices(length)) + 1
+    return [name for name in functions if "stage_of" in name]
 
 
 @pytest.mark.parametrize("length", [17, 131, 1009, 65537])

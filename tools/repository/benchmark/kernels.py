@@ -168,7 +168,9 @@ def _solved(a: Any, b: Any) -> Any:
 
 
 _LIBRARY = "XLA calls a library that is compiled already; we compile the loops."
-_FOURIER = f"{_LIBRARY} Every radix of a length is code of its own, but for powers of two."
+_FOURIER = (
+    f"{_LIBRARY} Every radix is code of its own, and so is every number of vectors in a stage."
+)
 _SORT = "XLA calls one sort for all; we compile one for these keys and this shape."
 _SAME = "Both call LAPACK."
 
