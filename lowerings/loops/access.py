@@ -5,7 +5,6 @@ indices and as strides.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,19 +12,15 @@ from typing import TypeAlias, TypeGuard
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    IntAttr,
     MemRefType,
-    NoneAttr,
-    StridedLayoutAttr,
     TensorType,
 )
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
-    AffineConstantExpr,
-    AffineDimExpr,
     AffineExpr,
+    AffineSymExpr,
 )
 from xdsl.utils.exceptions import PassFailedException
 
@@ -54,29 +49,24 @@ class Linear:
 
 def linear_form(expression: AffineExpr) -> Linear | None:
     """`expression` as a linear function of dimensions; None where it is not one."""
-    match expression:
-        case AffineConstantExpr(value):
-            return Linear({}, value)
-        case AffineDimExpr(position):
-            return Linear({position: 1}, 0)
-        case AffineBinaryOpExpr(kind, lhs, rhs):
-            left, right = linear_form(lhs), linear_form(rhs)
-            if left is None or right is None:
-                return None
-            if kind is AffineBinaryOpKind.Add:
-                terms = Counter(left.coefficients)
-                terms.update(right.coefficients)
-                added = {d: c for d, c in terms.items() if c}
-                return Linear(added, left.constant + right.constant)
-            if kind is AffineBinaryOpKind.Mul:
-                if not left.coefficients:
-                    left, right = right, left
-                factor = right.constant
-                scaled = {d: c * factor for d, c in left.coefficients.items() if factor}
-                return None if right.coefficients else Linear(scaled, left.constant * factor)
-            return None
-        case _:
-            return None
+    is_linear = expression.is_pure_affine() and not any(
+        isinstance(each, AffineSymExpr)
+        or (isinstance(each, AffineBinaryOpExpr) and each.kind not in _LINEAR)
+        for each in expression.dfs()
+    )
+    if not is_linear:
+        return None
+    used = expression.used_dims()
+    point = [0] * (max(used, default=-1) + 1)
+    constant, coefficients = expression.eval(point, ()), dict[int, int]()
+    for dimension in used:
+        point[dimension] = 1
+        coefficients[dimension] = expression.eval(point, ()) - constant
+        point[dimension] = 0
+    return Linear({d: c for d, c in coefficients.items() if c}, constant)
+
+
+_LINEAR = (AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul)
 
 
 def static_memref(value_type: Attribute) -> MemRefType[Attribute] | None:
@@ -93,18 +83,10 @@ def is_array(value_type: Attribute) -> TypeGuard[MemRefType[Attribute] | TensorT
     return isinstance(value_type, MemRefType | TensorType)
 
 
-def memref_layout(
-    memref_type: MemRefType[Attribute],
-) -> tuple[tuple[int | None, ...], int | None] | None:
+def memref_layout(memref_type: MemRefType[Attribute]) -> StridedLayout | None:
     """Strides and offset in elements, None where dynamic; None as a whole for other layouts."""
-    layout = memref_type.layout
-    if isinstance(layout, NoneAttr):
-        return MemRefType.strides_for_shape(shape_of(memref_type)), 0
-    if isinstance(layout, StridedLayoutAttr):
-        strides = [s.data if isinstance(s, IntAttr) else None for s in layout.strides]
-        offset = layout.offset
-        return tuple(strides), offset.data if isinstance(offset, IntAttr) else None
-    return None
+    strides = memref_type.get_strides()
+    return None if strides is None else (tuple(strides), memref_type.get_offset())
 
 
 @dataclass(frozen=True)
@@ -138,11 +120,6 @@ class Access:
     def layout(self) -> StridedLayout | None:
         """Strides and offset of the memref; None if its layout has none."""
         return memref_layout(self.type)
-
-    @property
-    def is_collapsed(self) -> bool:
-        """Whether some group has several dimensions, so that a view is needed."""
-        return any(len(group) > 1 for group in self.groups)
 
 
 def make_access(value: SSAValue, indices: Sequence[AffineExpr], extents: Sequence[int]) -> Access:

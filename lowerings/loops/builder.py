@@ -23,7 +23,6 @@ from xdsl.ir.affine import (
 from lowerings.loops.constants import INDEX, FunctionConstants, scratch_memory, vector_of
 from xla_dialect.xdsl.creation import create
 
-NO_OVERFLOW_FLAGS = arith.IntegerOverflowAttr("none")
 _ONE_DIMENSION = DenseArrayBase.from_list(i32, (1, 1, 1, 0))
 """The segments of a parallel loop: a lower and an upper bound, a step, and no reduction."""
 
@@ -207,12 +206,9 @@ class LoopBuilder:
 
         With `share` an earlier equal operation that is in scope is used instead.
         """
-        properties = (
-            {"overflowFlags": NO_OVERFLOW_FLAGS} if op_class in _WITH_OVERFLOW_FLAGS else {}
-        )
 
         def write() -> SSAValue:
-            return self.write(op_class, [lhs, rhs], lhs.type, properties)
+            return self.write(op_class, [lhs, rhs], lhs.type)
 
         return self.shared((op_class, lhs, rhs), write) if share else write()
 
@@ -295,6 +291,3 @@ class LoopBuilder:
         residue = self.binary(arith.RemSIOp, wrapped, constant, share=True)
         difference = self.binary(arith.SubiOp, value, residue, share=True)
         return self.binary(arith.DivSIOp, difference, constant, share=True)
-
-
-_WITH_OVERFLOW_FLAGS = {arith.AddiOp, arith.SubiOp, arith.MuliOp}

@@ -93,7 +93,6 @@ class FunctionConstants:
         self._entry = entry
         self._values: dict[tuple[Attribute, Attribute], SSAValue] = {}
         self._numbers: dict[tuple[float, float, Attribute], SSAValue] = {}
-        self._indices: dict[int, SSAValue] = {}
         self._last: Operation | None = None
         self._scratch: dict[tuple[MemRefType[Attribute], int], SSAValue] = {}
         for op in entry.ops:
@@ -135,11 +134,9 @@ class FunctionConstants:
 
     def index(self, value: int) -> SSAValue:
         """The constant `value` of type `index`."""
-        known = self._indices.get(value)
-        if known is None:
-            known = self._indices[value] = self.number(value, INDEX)
-            if known.name_hint is None:
-                known.name_hint = f"c{value}" if value >= 0 else f"cm{-value}"
+        known = self.number(value, INDEX)
+        if known.name_hint is None:
+            known.name_hint = f"c{value}" if value >= 0 else f"cm{-value}"
         return known
 
     def elements(self, values: Sequence[float], element_type: Attribute) -> SSAValue:

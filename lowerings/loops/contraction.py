@@ -251,7 +251,7 @@ def _word(
     owner, source = factor.owner, factor
     if part is not None and isinstance(owner, arith.ExtSIOp | arith.ExtUIOp):
         source = owner.operands[0]
-    terms = [_computed(nest, source, inputs, block) for inputs in known]
+    terms = [nest.copy_slice([source], inputs, block)[0] for inputs in known]
     if part is not None and source.type != part:
         extend = arith.ExtSIOp if isinstance(owner, arith.ExtSIOp) else arith.ExtUIOp
         extended = [extend(term, part) for term in terms]
@@ -260,14 +260,3 @@ def _word(
     word = JoinOp(terms)
     block.add_op(word)
     return word.result
-
-
-def _computed(
-    nest: Nest, value: SSAValue, known: dict[SSAValue, SSAValue], block: Block
-) -> SSAValue:
-    """Adds to another body the operations that compute a value of `body`."""
-    ops, _ = nest.slice([value])
-    mapping = dict(known)
-    for op in ops:
-        block.add_op(op.clone(mapping))
-    return mapping.get(value, value)

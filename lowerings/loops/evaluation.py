@@ -52,7 +52,6 @@ from lowerings.loops.memory import (
 )
 from lowerings.loops.narrow_products import (
     dot_product,
-    loaded_word,
     pair_product,
     word,
 )
@@ -101,9 +100,6 @@ class BodyEvaluator:
             self.together |= dict.fromkeys(group, together)
         self.alone = {
             access: MemoryAccess(access, extents, self.vector, builder) for access in loops.alone
-        }
-        self.whole_words: dict[SSAValue, MemoryAccess] = {
-            op.result: self.alone[nest.read[op.parts[0]]] for op in loops.words_in_memory
         }
         self.indexing = {
             index.position
@@ -224,11 +220,6 @@ class BodyEvaluator:
         elif access is not None:
             lanes = self.lanes(combination) if is_vector else None
             scope[key] = self.alone[access].load(self.position(combination), lanes)
-        elif value in self.whole_words:
-            word_access = self.whole_words[value]
-            indices = word_access.indices(self.position(combination))
-            memref, part = word_access.access.memref, word_access.element_type
-            scope[key] = loaded_word(memref, indices, part, self.builder)
         else:
             op = value.owner
             assert isinstance(op, Operation)

@@ -107,7 +107,7 @@ def rounded_from_single(number: Number, format_: FloatFormat, element_type: Attr
         code = is_nan.choose(format_.nan, code)
     if not format_.is_signed:
         assert format_.nan is not None
-        code = bits.is_at_most(0).choose(format_.nan, code)
+        code = bits.compare("ole", 0).choose(format_.nan, code)
     else:
         sign = bits.shift_right_unsigned(SINGLE.bits - format_.bits) & format_.sign
         signed = code | sign
@@ -145,7 +145,7 @@ def rounded_to_odd(number: Number) -> Number:
     bits = nearest.as_integer()
     away = abs(back).is_greater(abs(number))
     odd = away.choose(bits - 1, bits) | 1
-    return back.differs_from(number).choose(odd, bits).as_float()
+    return back.compare("one", number).choose(odd, bits).as_float()
 
 
 FORMATS_WITHOUT_ARITHMETIC = {**SMALL_FLOATS, BFloat16Type: BFLOAT}

@@ -29,7 +29,6 @@ from lowerings.dialects.schedule import (
     Step,
     outer_steps,
 )
-from lowerings.dialects.words import JoinOp
 from lowerings.ir.scalar_attributes import scalar_attribute
 from lowerings.loops.access import Access, make_access
 from lowerings.loops.constants import element_bits
@@ -44,7 +43,6 @@ from lowerings.loops.long_sums import (
     block_of,
 )
 from lowerings.loops.memory import interleaved, is_read_turned
-from lowerings.loops.narrow_products import are_adjacent
 from lowerings.loops.nest import Nest, divided, elementwise_nest
 from lowerings.loops.order_rules import check_order
 from lowerings.loops.panels import Panels, order_in
@@ -167,24 +165,6 @@ class InnerLoops:
         return (*(dimension for dimension in tiled if dimension not in vector), *vector)
 
     @cached_property
-    def words_in_memory(self) -> Sequence[JoinOp]:
-        """The words that lie in memory as they are, and are the same in all lanes."""
-        inputs, lanes = self.nest.read, self.lane_analysis
-        arguments: dict[Access, list[SSAValue]] = {}
-        for argument, access in inputs.items():
-            arguments.setdefault(access, []).append(argument)
-
-        def is_whole(op: JoinOp) -> bool:
-            return (
-                (lanes is None or lanes.of(op.result) is Lanewise.UNIFORM)
-                and all(p in inputs and arguments[inputs[p]] == [p] for p in op.parts)
-                and all(part.has_one_use() for part in op.parts)
-                and are_adjacent([inputs[part] for part in op.parts])
-            )
-
-        return [op for op in self.nest.ops if isinstance(op, JoinOp) and is_whole(op)]
-
-    @cached_property
     def turned(self) -> Sequence[Access]:
         """What is read in blocks that are transposed in registers."""
         along = self.order.vector, self.order.transposed
@@ -202,7 +182,6 @@ class InnerLoops:
         """What is read by itself, or written; where tiles have edges, blocks are for those."""
         nest, extents = self.nest, self.nest.extents
         others = {access for group in self.together for access in group}
-        others.update(nest.read[part] for op in self.words_in_memory for part in op.parts[1:])
         if all(extents[loop.dimension] % loop.tile == 0 for loop in self.order.loops):
             others.update(self.turned)
         others.difference_update(nest.outputs)
@@ -233,8 +212,7 @@ class InnerLoops:
             *self.nest.products.values(),
             *(each[0] for each in self.nest.combiners if each is not None),
         }
-        in_words = {part for op in self.words_in_memory for part in op.parts}
-        read = (each for each in nest.read if each.first_use is not None and each not in in_words)
+        read = (each for each in nest.read if each.first_use is not None)
         made = (result for op in nest.ops if op not in fused for result in op.results)
         # What comes from outside the body is the same at every point.
         values = [[value for value in self.used_in_lanes if value not in mask]]

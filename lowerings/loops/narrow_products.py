@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import (
-    FixedBitwidthType,
     IntegerType,
     VectorType,
     i16,
@@ -18,9 +17,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 
 from lowerings.dialects.arith_extension import EXTENSIONS
-from lowerings.dialects.words import HALF_BITS, WORD_BITS, DotProductOp, PairProductOp
+from lowerings.dialects.words import WORD_BITS, DotProductOp
 from lowerings.ir.dot_products import BFLOAT_PAIRS, LANES, QUADS, DotProduct
-from lowerings.loops.access import Access
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import vector_of
 from lowerings.loops.memory import shuffled
@@ -64,68 +62,23 @@ def _alternating(vectors: Sequence[SSAValue], builder: LoopBuilder) -> SSAValue:
     return shuffled(vectors, mask, builder)
 
 
-def are_adjacent(accesses: Sequence[Access]) -> bool:
-    """Whether accesses read neighbours along the last dimension of a memref, at every point."""
-    first, *others = accesses
-    layout = first.layout
-    if first.is_collapsed or first.recast or layout is None or not layout[0] or layout[0][-1] != 1:
-        return False
-    return all(
-        other.memref is first.memref
-        and other.strides == first.strides
-        and other.indices[:-1] == first.indices[:-1]
-        and None not in (other.offset, first.offset)
-        and (other.offset or 0) - (first.offset or 0) == number
-        for number, other in enumerate(others, 1)
-    )
-
-
-def loaded_word(
-    memref: SSAValue, indices: Sequence[SSAValue], part: Attribute, builder: LoopBuilder
-) -> SSAValue:
-    """The word that neighbours in memory are."""
-    assert isinstance(part, FixedBitwidthType)
-    parts_type = vector_of(part, WORD_BITS // part.bitwidth)
-    parts = builder.write(vector.LoadOp, [memref, *indices], parts_type)
-    whole = builder.write(vector.BitcastOp, [parts], vector_of(i32, 1))
-    return builder.add(vector.ExtractOp(whole, [0], i32)).result
-
-
 def pair_product(lhs: SSAValue, rhs: SSAValue, builder: LoopBuilder) -> SSAValue:
     """Writes a `PairProductOp` of numbers, or of vectors of them."""
-    result_type: Attribute = lhs.type
-    if not isinstance(result_type, VectorType):
-        return _product_of_scalars(lhs, rhs, builder)
-    (lanes,) = result_type.get_shape()
-    products = builder.binary(
-        arith.MuliOp, _halves(lhs, lanes, builder), _halves(rhs, lanes, builder)
-    )
+    type_: Attribute = lhs.type
+    if not isinstance(type_, VectorType):
+        total = pair_product(builder.broadcast(lhs, 1), builder.broadcast(rhs, 1), builder)
+        return builder.add(vector.ExtractOp(total, [0], i32)).result
+    (lanes,) = type_.get_shape()
+    halves: list[SSAValue] = []
+    for words in (lhs, rhs):
+        codes = builder.write(vector.BitcastOp, [words], vector_of(i16, 2 * lanes))
+        extend = EXTENSIONS[arith.ExtSIOp.name]
+        halves.append(builder.write(extend, [codes], vector_of(i32, 2 * lanes)))
+    products = builder.binary(arith.MuliOp, *halves)
     even, odd = (
         shuffled([products, products], range(first, 2 * lanes, 2), builder) for first in range(2)
     )
     return builder.binary(arith.AddiOp, even, odd)
-
-
-def _halves(value: SSAValue, lanes: int, builder: LoopBuilder) -> SSAValue:
-    """The signed halves of the lanes of a vector, each in a lane of its own."""
-
-    def write() -> SSAValue:
-        halves = builder.write(vector.BitcastOp, [value], vector_of(i16, 2 * lanes))
-        return builder.write(EXTENSIONS[arith.ExtSIOp.name], [halves], vector_of(i32, 2 * lanes))
-
-    return builder.shared((PairProductOp, value), write)
-
-
-def _product_of_scalars(lhs: SSAValue, rhs: SSAValue, builder: LoopBuilder) -> SSAValue:
-    shift = builder.constants.number(HALF_BITS, i32)
-    products: list[SSAValue] = []
-    for is_low in (True, False):
-        halves = [
-            builder.binary(arith.ShLIOp, value, shift) if is_low else value for value in (lhs, rhs)
-        ]
-        signed = [builder.binary(arith.ShRSIOp, half, shift) for half in halves]
-        products.append(builder.binary(arith.MuliOp, *signed))
-    return builder.binary(arith.AddiOp, *products)
 
 
 def dot_product(
@@ -169,9 +122,5 @@ def _filled_up(value: SSAValue, lanes: int, builder: LoopBuilder) -> SSAValue:
 
 def _parts(value: SSAValue, kind: DotProduct, lanes: int, builder: LoopBuilder) -> SSAValue:
     """The factors that the words of a vector hold."""
-
-    def write() -> SSAValue:
-        filled = _filled_up(value, lanes, builder)
-        return builder.write(vector.BitcastOp, [filled], vector_of(kind.factor, kind.terms * lanes))
-
-    return builder.shared((DotProductOp, value), write)
+    filled = _filled_up(value, lanes, builder)
+    return builder.write(vector.BitcastOp, [filled], vector_of(kind.factor, kind.terms * lanes))

@@ -177,6 +177,16 @@ class Nest:
                 needed.update(operands_in(op))
         return ops[::-1], needed
 
+    def copy_slice(
+        self, results: Sequence[SSAValue], known: Mapping[SSAValue, SSAValue], block: Block
+    ) -> list[SSAValue]:
+        """Copies to another body what computes values; `known` has what is there for others."""
+        ops, _ = self.slice(results, known)
+        mapping = dict(known)
+        for op in ops:
+            block.add_op(op.clone(mapping))
+        return [mapping.get(result, result) for result in results]
+
     def has(self, op_class: type[Operation]) -> bool:
         """Whether the body does an operation of a class."""
         return any(type(op) is op_class for op in self.ops)
@@ -232,19 +242,8 @@ class Nest:
 
 def restrict(nest: Nest, dimension: int, start: int, count: int) -> Nest:
     """The part of a nest where `dimension` runs from `start` to `start + count`."""
-    rank = len(nest.extents)
-    shifted: list[AffineExpr] = [AffineExpr.dimension(d) for d in range(rank)]
-    shifted[dimension] = shifted[dimension] + start
-
-    def shift(access: Access) -> Access:
-        indices = tuple(i.replace_dims_and_symbols(shifted, ()) for i in access.indices)
-        offset, strides = access.offset, access.strides
-        if offset is not None and strides is not None:
-            offset += start * strides[dimension]
-        return replace(access, indices=indices, offset=offset)
-
     extents = tuple(count if d == dimension else n for d, n in enumerate(nest.extents))
-    return replace(nest.map_accesses(shift), extents=extents)
+    return replace(_counted(nest, dimension, start=start), extents=extents)
 
 
 def split(nest: Nest, dimension: int, size: int) -> Nest:
@@ -253,26 +252,37 @@ def split(nest: Nest, dimension: int, size: int) -> Nest:
 
     `size` divides the extent.
     """
-    rank = len(nest.extents)
     assert nest.extents[dimension] % size == 0
-    outer = AffineExpr.dimension(dimension) * size
-    parts: list[AffineExpr] = [AffineExpr.dimension(d) for d in range(rank)]
-    parts[dimension] = outer + AffineExpr.dimension(rank)
-
-    def divide(access: Access) -> Access:
-        indices = tuple(i.replace_dims_and_symbols(parts, ()) for i in access.indices)
-        strides = access.strides
-        if strides is not None:
-            scaled = (s * size if d == dimension else s for d, s in enumerate(strides))
-            strides = (*scaled, strides[dimension])
-        return replace(access, indices=indices, strides=strides)
-
     blocks = tuple(n // size if d == dimension else n for d, n in enumerate(nest.extents))
     return replace(
-        nest.map_accesses(divide),
+        _counted(nest, dimension, size, inside=True),
         extents=(*blocks, size),
         is_reduction=(*nest.is_reduction, nest.is_reduction[dimension]),
     )
+
+
+def _counted(
+    nest: Nest, dimension: int, size: int = 1, start: int = 0, *, inside: bool = False
+) -> Nest:
+    """
+    A nest with accesses where a dimension counts blocks of `size` from `start` on, and `inside` a
+    new last dimension in each.
+    """
+    rank = len(nest.extents)
+    places: list[AffineExpr] = [AffineExpr.dimension(d) for d in range(rank + inside)]
+    places[dimension] = places[dimension] * size + (places[rank] if inside else start)
+
+    def moved(access: Access) -> Access:
+        indices = tuple(i.replace_dims_and_symbols(places, ()) for i in access.indices)
+        offset, strides = access.offset, access.strides
+        if strides is not None:
+            step = strides[dimension]
+            offset = None if offset is None else offset + start * step
+            scaled = (s * size if d == dimension else s for d, s in enumerate(strides))
+            strides = (*scaled, *(step,) * inside)
+        return replace(access, indices=indices, strides=strides, offset=offset)
+
+    return nest.map_accesses(moved)
 
 
 def divided(nest: Nest, dimension: int, size: int) -> Iterable[tuple[Nest, int, int | None]]:

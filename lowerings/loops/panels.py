@@ -39,7 +39,7 @@ def slice_body(
     `given` are values that it is given instead of computing them; `outputs` are the accumulators
     of the new body, or just a type where it does not read what the output holds.
     """
-    ops, needed = nest.slice(results, given)
+    _, needed = nest.slice(results, given)
     inputs = {
         argument: entry
         for argument, entry in zip(nest.body.args, nest.inputs, strict=False)
@@ -48,10 +48,8 @@ def slice_body(
     old = [*inputs, *given, *outputs]
     block = Block(arg_types=[each.type if isinstance(each, SSAValue) else each for each in old])
     pairs = zip(old, block.args, strict=True)
-    mapping: dict[SSAValue, SSAValue] = {o: n for o, n in pairs if isinstance(o, SSAValue)}
-    for op in ops:
-        block.add_op(op.clone(mapping))
-    block.add_op(YieldOp(*(mapping.get(result, result) for result in results)))
+    known: dict[SSAValue, SSAValue] = {o: n for o, n in pairs if isinstance(o, SSAValue)}
+    block.add_op(YieldOp(*nest.copy_slice(results, known, block)))
     return block, tuple(inputs.values())
 
 

@@ -237,7 +237,7 @@ def materialize_view(
         access = replace(access, memref=memory)
     if access.recast:
         return _reinterpret(access, extents, last, builder, following)
-    if access.is_collapsed:
+    if any(len(group) > 1 for group in access.groups):
         return _collapse(access, builder)
     return access
 

@@ -20,19 +20,12 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import prod
 from pathlib import Path
 from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    IntAttr,
-    MemRefType,
-    NoneAttr,
-    StridedLayoutAttr,
-)
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.parser import AttrParser
 
@@ -99,12 +92,10 @@ def _type_text(type_: Attribute) -> str:
 
 
 def _strides(memref: MemRefType[Attribute]) -> str:
-    shape, layout = memref.get_shape(), memref.layout
-    if isinstance(layout, StridedLayoutAttr):
-        return " ".join(str(s.data) if isinstance(s, IntAttr) else "?" for s in layout.strides)
-    if isinstance(layout, NoneAttr) and DYNAMIC_INDEX not in shape:
-        return " ".join(str(prod(shape[d + 1 :])) for d in range(len(shape)))
-    return str(layout)
+    strides = memref.get_strides()
+    if strides is None:
+        return str(memref.layout)
+    return " ".join("?" if stride is None else str(stride) for stride in strides)
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,6 @@ from lowerings.execution.loops_compiler import compile_loops_module
 from lowerings.execution.runnable import Runnable
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.ir.functions import functions_of
-from lowerings.loops.access import memref_layout
 from lowerings.loops.nest import NESTS
 from lowerings.pipelines import NATIVE
 from lowerings.rewriting.passes import run_pass
@@ -178,9 +177,7 @@ def _view_lines(
     name: str, view: str, flat: MemRefType[Attribute], type_: MemRefType[Attribute]
 ) -> list[str]:
     """A strided view from the start of a flat array."""
-    layout = memref_layout(type_)
-    assert layout is not None
-    shape, strides = list(type_.get_shape()), list(layout[0])
+    shape, strides = list(type_.get_shape()), list(type_.get_strides() or ())
     sizes = "x".join(map(str, [*shape, type_.element_type]))
     static = f"memref<{sizes}, strided<{strides}>>"
     whole = f"memref.reinterpret_cast {name} to offset: [0], sizes: {shape}, strides: {strides}"
@@ -206,9 +203,9 @@ def _flat(type_: MemRefType[Attribute]) -> MemRefType[Attribute]:
     """The type of the dense array that a memref is a part of."""
     if isinstance(type_.layout, NoneAttr):
         return type_
-    layout, shape = memref_layout(type_), type_.get_shape()
-    strides = [] if layout is None else [each for each in layout[0] if each is not None]
-    if layout is None or len(strides) != len(shape) or min(strides, default=0) < 0:
+    shape = type_.get_shape()
+    strides = [each for each in type_.get_strides() or () if each is not None]
+    if len(strides) != len(shape) or min(strides, default=0) < 0:
         raise NotTunable(f"a kernel that takes {type_}")
     span = 1 + sum((n - 1) * stride for n, stride in zip(shape, strides, strict=True))
     return MemRefType(type_.element_type, [span if prod(shape) else 0])

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import log, log2
 
 from lowerings.loops.math_functions.numbers import Number
@@ -66,22 +65,17 @@ EXPM1_SATURATED: dict[int, float] = {32: -18.0, 64: -38.0}
 """At and below this the result is -1."""
 
 
-@dataclass(frozen=True)
-class PowerOfTwo:
-    """`2**n` as a product of two factors of about its root, so that neither over- or underflows."""
-
-    first: Number
-    second: Number
-
-
-def power_of_two(shifted: Number) -> PowerOfTwo:
-    """`2**n` for the integer `n` in the low bits of `n + rounding_shift`."""
+def power_of_two(shifted: Number) -> tuple[Number, Number]:
+    """
+    `2**n` for the integer `n` in the low bits of `n + rounding_shift`: as two factors of about its
+    root, so that neither over- or underflows.
+    """
     layout = shifted.format
     bits = shifted.as_integer()
     # Half of n, rounded down, at the place of the exponent: an odd n's last bit falls below it.
     half = (bits << (layout.mantissa_bits - 1)) & -(1 << layout.mantissa_bits)
     rest = (bits << layout.mantissa_bits) - half
-    return PowerOfTwo((half + layout.one_bits).as_float(), (rest + layout.one_bits).as_float())
+    return (half + layout.one_bits).as_float(), (rest + layout.one_bits).as_float()
 
 
 def reduce_by_ln2(x: Number) -> tuple[Number, Number]:
@@ -118,8 +112,8 @@ def exp(x: Number) -> Number:
     """The exponential of x. At most 1.0 ULP, denormal results as well."""
     least, greatest = EXP_RANGE[x.format.bits]
     shifted, r = reduce_by_ln2(x.above(least).below(greatest))
-    scale = power_of_two(shifted)
-    return near_exp(r) * scale.first * scale.second
+    first, second = power_of_two(shifted)
+    return near_exp(r) * first * second
 
 
 def exp2(x: Number) -> Number:
@@ -128,8 +122,8 @@ def exp2(x: Number) -> Number:
     limited = x.above(least * log2(2.7182818284590455)).below(greatest / log(2))
     shifted = limited + x.format.rounding_shift
     fraction = limited - (shifted - x.format.rounding_shift)
-    scale = power_of_two(shifted)
-    return near_exp(fraction * log(2)) * scale.first * scale.second
+    first, second = power_of_two(shifted)
+    return near_exp(fraction * log(2)) * first * second
 
 
 def expm1(x: Number) -> Number:
@@ -141,9 +135,9 @@ def expm1(x: Number) -> Number:
     bits = x.format.bits
     limited = x.above(EXPM1_SATURATED[bits]).below(EXP_RANGE[bits][1])
     shifted, r = reduce_by_ln2(limited)
-    scale = power_of_two(shifted)
+    first, second = power_of_two(shifted)
     near = (r * r).times_plus(r.polynomial(EXPM1_Q[bits]), r)
-    result = scale.first.times_plus(near, scale.first - 1.0 / scale.second) * scale.second
+    result = first.times_plus(near, first - 1.0 / second) * second
     return x.is_equal(0.0).choose(x, result)
 
 

@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import inf, nan
 from typing import TypeAlias
 
@@ -60,15 +59,6 @@ LOG10_E: dict[int, Sum] = {
 }
 
 
-@dataclass(frozen=True)
-class Decomposition:
-    """`2**exponent * (1 + fraction)`, and `log(1 + fraction) = fraction + tail`."""
-
-    exponent: Number
-    fraction: Number
-    tail: Number
-
-
 def mantissa_and_exponent(x: Number) -> tuple[Number, Number]:
     """A normal positive number as `2**exponent * (1 + fraction)`: fraction and exponent."""
     layout = x.format
@@ -77,12 +67,6 @@ def mantissa_and_exponent(x: Number) -> tuple[Number, Number]:
     exponent = (shifted >> layout.mantissa_bits).to_float(x.element_type)
     mantissa = (shifted & ((1 << layout.mantissa_bits) - 1)) + root
     return mantissa.as_float() - 1.0, exponent
-
-
-def decompose(x: Number) -> Decomposition:
-    """The decomposition of a normal positive number."""
-    fraction, exponent = mantissa_and_exponent(x)
-    return Decomposition(exponent, fraction, tail_of_log1p(fraction))
 
 
 def tail_of_log1p(f: Number) -> Number:
@@ -109,15 +93,16 @@ def at_edges(x: Number, pole: float, result: Number) -> Number:
     """`result`, with minus infinity at the pole, NaN below it, and `x` itself at infinity."""
     regular = x.is_less(inf).choose(result, x)
     outside = x.is_equal(pole).choose(x.constant(-inf), nan)
-    return x.is_at_most(pole).choose(outside, regular)
+    return x.compare("ole", pole).choose(outside, regular)
 
 
 def _logarithm(x: Number, *, of_e: Mapping[int, Sum], of_2: Mapping[int, Sum]) -> Number:
     """The logarithm to a base of which the logarithms of e and 2 are given, but for the base's."""
     bits = x.format.bits
     scaled, shift = normalized(x)
-    parts = decompose(scaled)
-    exponent, fraction, low = parts.exponent + shift, parts.fraction, parts.tail
+    fraction, exponent = mantissa_and_exponent(scaled)
+    low = tail_of_log1p(fraction)
+    exponent = exponent + shift
     if of_e:
         high, rest = of_e[bits]
         low = fraction.times_plus(rest, low * high)
@@ -151,9 +136,9 @@ def log1p(x: Number) -> Number:
     """
     u = x + 1.0
     lost = x.is_less(1.0).choose(x - (u - 1.0), 1.0 - (u - x))
-    parts = decompose(u)
-    tail = parts.tail + lost / u
+    fraction, exponent = mantissa_and_exponent(u)
+    tail = tail_of_log1p(fraction) + lost / u
     high, low = LN2[x.format.bits]
-    fraction = parts.fraction + parts.exponent.times_plus(low, tail)
-    result = at_edges(x, -1.0, parts.exponent.times_plus(high, fraction))
+    fraction = fraction + exponent.times_plus(low, tail)
+    result = at_edges(x, -1.0, exponent.times_plus(high, fraction))
     return x.is_equal(0.0).choose(x, result)

@@ -42,7 +42,7 @@ from lowerings.dialects.arith_extension import (
 )
 from lowerings.ir.float_formats import FLOAT_FORMATS, FloatFormat
 from lowerings.ir.formulas import Formula
-from lowerings.loops.builder import NO_OVERFLOW_FLAGS, LoopBuilder
+from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import INDEX, vector_of
 
 Operand: TypeAlias = "Number | float | int"
@@ -108,23 +108,14 @@ class Number(Formula["Number"]):
         op_class: type[Operation],
         operands: Sequence[Operand],
         result_type: Attribute | None = None,
-        **properties: Attribute,
     ) -> Number:
         values = [self._lift(operand).value for operand in operands]
-        value = self.builder.write(op_class, values, result_type or self.type, properties)
+        value = self.builder.write(op_class, values, result_type or self.type)
         return Number(self.builder, value)
 
     def operation(self, op_class: type[Operation], *operands: Operand) -> Number:
         """An operation of numbers of this one's type: of integers for that of floats."""
-        if self.is_integer:
-            return self._emit(_OF_INTEGERS[op_class], operands, overflowFlags=NO_OVERFLOW_FLAGS)
-        return self._emit(op_class, operands, fastmath=NO_FAST_MATH)
-
-    def __radd__(self, other: float) -> Number:
-        return self + other
-
-    def __rmul__(self, other: float) -> Number:
-        return self * other
+        return self._emit(_OF_INTEGERS[op_class] if self.is_integer else op_class, operands)
 
     def __and__(self, other: Operand) -> Number:
         return self._emit(arith.AndIOp, [self, other])
@@ -136,7 +127,7 @@ class Number(Formula["Number"]):
         return self._emit(arith.XOrIOp, [self, other])
 
     def __lshift__(self, other: Operand) -> Number:
-        return self._emit(arith.ShLIOp, [self, other], overflowFlags=NO_OVERFLOW_FLAGS)
+        return self._emit(arith.ShLIOp, [self, other])
 
     def __rshift__(self, other: Operand) -> Number:
         """Arithmetic: copies of the sign move in."""
@@ -160,14 +151,6 @@ class Number(Formula["Number"]):
             op_class, predicate = CmpiOp, _OF_INTEGERS_COMPARED.get(predicate, predicate)
         op = self.builder.add(op_class(self.value, other.value, predicate))
         return Number(self.builder, op.result)
-
-    def is_at_most(self, other: Operand) -> Number:
-        """Integers as signed; false where a float is no number."""
-        return self.compare("ole", other)
-
-    def differs_from(self, other: Operand) -> Number:
-        """Of floats; false where one is no number."""
-        return self.compare("one", other)
 
     def choose(self, if_true: Operand, if_false: Operand) -> Number:
         """One of two numbers, by this condition; at least one of them is a `Number`."""
@@ -221,7 +204,7 @@ class Number(Formula["Number"]):
     def cut(self, bits: int) -> Number:
         """The low bits of an integer."""
         result_type = with_element_type(self.type, IntegerType(bits))
-        return self._emit(TruncIOp, [self], result_type, overflowFlags=NO_OVERFLOW_FLAGS)
+        return self._emit(TruncIOp, [self], result_type)
 
     def zero_extended(self, bits: int) -> Number:
         """An unsigned integer in more bits."""
@@ -237,10 +220,6 @@ class Number(Formula["Number"]):
     def leading_zeros(self) -> Number:
         """How many bits of an integer are zero before the first that is not."""
         return self._emit(math.CountLeadingZerosOp, [self])
-
-    def is_less_unsigned(self, other: Operand) -> Number:
-        """Whether an unsigned integer is less than another."""
-        return self.compare("ult", other)
 
     def to_index(self) -> SSAValue:
         """A scalar integer as an index."""

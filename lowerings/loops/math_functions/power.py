@@ -7,8 +7,8 @@ the logarithm needs ten bits more than a float has.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf, log
+from typing import TypeAlias
 
 from lowerings.loops.math_functions.exponential import near_exp, power_of_two
 from lowerings.loops.math_functions.logarithm import LOG2_E, mantissa_and_exponent, normalized
@@ -37,24 +37,20 @@ EXPONENT_RANGE: dict[int, tuple[float, float]] = {32: (-160.0, 130.0), 64: (-109
 """Powers of two beyond are zero, and infinity."""
 
 
-@dataclass(frozen=True)
-class Pair:
-    """The sum of a number and a small correction."""
-
-    high: Number
-    low: Number
+Pair: TypeAlias = tuple[Number, Number]
+"""The sum of a number and a small correction."""
 
 
 def exact_product(a: Number, b: Number) -> Pair:
     """The product without rounding."""
     product = a * b
-    return Pair(product, a.times_plus(b, -product))
+    return product, a.times_plus(b, -product)
 
 
 def exact_sum(large: Number, small: Number) -> Pair:
     """The sum without rounding; `large` is not the smaller one in magnitude."""
     total = large + small
-    return Pair(total, small - (total - large))
+    return total, small - (total - large)
 
 
 def log2_pair(x: Number) -> Pair:
@@ -68,39 +64,39 @@ def log2_pair(x: Number) -> Pair:
     s = fraction / divisor
     lost = (-s).times_plus(divisor, fraction)
     s_low = (-s).times_plus(divisor_low, lost) / divisor
-    z = exact_product(s, s)
-    z_low = (s * s_low).times_plus(2.0, z.low)
-    series = z.high * z.high.polynomial(LOG_R1[bits])
+    z, z_rest = exact_product(s, s)
+    z_low = (s * s_low).times_plus(2.0, z_rest)
+    series = z * z.polynomial(LOG_R1[bits])
     high, low = TWO_THIRDS[bits]
-    factor = exact_sum(series.constant(high), series)
-    factor_low = factor.low + low
-    cubic = exact_product(z.high, factor.high)
-    cubic_low = z.high.times_plus(factor_low, z_low.times_plus(factor.high, cubic.low))
-    term = exact_product(s, cubic.high)
-    term_low = s.times_plus(cubic_low, s_low.times_plus(cubic.high, term.low))
-    natural = exact_sum(s * 2.0, term.high)
-    natural_low = natural.low + s_low.times_plus(2.0, term_low)
+    factor, factor_rest = exact_sum(series.constant(high), series)
+    factor_low = factor_rest + low
+    cubic, cubic_rest = exact_product(z, factor)
+    cubic_low = z.times_plus(factor_low, z_low.times_plus(factor, cubic_rest))
+    term, term_rest = exact_product(s, cubic)
+    term_low = s.times_plus(cubic_low, s_low.times_plus(cubic, term_rest))
+    natural, natural_rest = exact_sum(s * 2.0, term)
+    natural_low = natural_rest + s_low.times_plus(2.0, term_low)
     base, base_low = LOG2_E[bits]
-    product = exact_product(natural.high, natural.high.constant(base))
-    product_low = natural.high.times_plus(base_low, natural_low.times_plus(base, product.low))
-    result = exact_sum(exponent + shift, product.high)
-    return Pair(result.high, result.low + product_low)
+    product, product_rest = exact_product(natural, natural.constant(base))
+    product_low = natural.times_plus(base_low, natural_low.times_plus(base, product_rest))
+    result, result_low = exact_sum(exponent + shift, product)
+    return result, result_low + product_low
 
 
 def pow_of_magnitude(x: Number, y: Number) -> Number:
     """A positive number, zero or infinity, to the power of y."""
     layout = x.format
-    logarithm = log2_pair(x)
-    product = exact_product(y, logarithm.high)
-    low = y.times_plus(logarithm.low, product.low)
+    logarithm, logarithm_low = log2_pair(x)
+    product, product_low = exact_product(y, logarithm)
+    low = y.times_plus(logarithm_low, product_low)
     least, greatest = EXPONENT_RANGE[layout.bits]
-    limited = product.high.above(least).below(greatest)
+    limited = product.above(least).below(greatest)
     # Where the product overflows, or is limited, its low part is meaningless.
-    low = limited.is_equal(product.high).choose(low, 0.0)
+    low = limited.is_equal(product).choose(low, 0.0)
     shifted = limited + layout.rounding_shift
     rest = (limited - (shifted - layout.rounding_shift)) + low
-    scale = power_of_two(shifted)
-    return near_exp(rest * log(2)) * scale.first * scale.second
+    first, second = power_of_two(shifted)
+    return near_exp(rest * log(2)) * first * second
 
 
 def powf(x: Number, y: Number) -> Number:

@@ -46,7 +46,7 @@ def rsqrt(x: Number) -> Number:
     root = (root * rest).times_plus(factor, root)
     # As unsigned integers NaN and negative numbers are larger too.
     largest = factor.constant(RSQRT_LARGEST_FACTOR).as_integer()
-    is_other = largest.is_less_unsigned(factor.as_integer())
+    is_other = largest.compare("ult", factor.as_integer())
     return is_other.if_any(lambda: [is_other.choose(1.0 / x.sqrt(), root)], [root])[0]
 
 

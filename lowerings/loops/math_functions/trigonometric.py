@@ -9,7 +9,6 @@ takes (the method of Payne and Hanek).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from math import inf
@@ -94,7 +93,7 @@ def _reduce(x: Number, digits: SSAValue) -> tuple[Number, Number]:
     _, carried = mantissa.times_wide(window[2])
     low, carried_high = mantissa.times_wide(window[1])
     middle = low + carried
-    carry = middle.is_less_unsigned(low).choose(middle.constant(1), 0)
+    carry = middle.compare("ult", low).choose(middle.constant(1), 0)
     high = mantissa * window[0] + carried_high + carry
     quadrant = (high + (1 << 61)) >> 62
     rest = _signed_fraction(high - (quadrant << 62), middle)
@@ -181,17 +180,11 @@ MODERATE: dict[int, float] = {32: 30000.0, 64: 1e8}
 """Up to this size three numbers for pi/2 are enough, and the nearest integer is found."""
 
 
-@dataclass(frozen=True)
-class Reduced:
-    """An angle as a number of right angles and a rest of at most half of one."""
-
-    quadrant: Number
-    """An integer, whose two low bits count."""
-    rest: Number
-
-
-def reduce(x: Number) -> Reduced:
-    """Any finite number, or NaN for the rest of others."""
+def reduce(x: Number) -> tuple[Number, Number]:
+    """
+    An angle as a number of right angles, an integer whose two low bits count, and a rest of at most
+    half of one: NaN where the angle is not finite.
+    """
     layout = x.format
     first, second, third = HALF_PI[layout.bits]
     shifted = x.times_plus(TWO_OVER_PI, layout.rounding_shift)
@@ -199,24 +192,24 @@ def reduce(x: Number) -> Reduced:
     rest = n.times_plus(-third, n.times_plus(-second, n.times_plus(-first, x)))
     magnitude = abs(x)
     is_large = magnitude.is_greater(MODERATE[layout.bits]) & magnitude.is_less(inf)
-    near = Reduced(shifted.as_integer(), rest)
+    quadrant = shifted.as_integer()
 
     def far() -> list[Number]:
         found = reduce_lanes(is_large.choose(x, MODERATE[layout.bits]))
-        quadrant = is_large.choose(found.quadrant, near.quadrant)
-        return [quadrant, is_large.choose(found.rest, near.rest)]
+        return [is_large.choose(*pair) for pair in zip(found, (quadrant, rest), strict=True)]
 
-    return Reduced(*is_large.if_any(far, [near.quadrant, near.rest]))
+    first, second = is_large.if_any(far, [quadrant, rest])
+    return first, second
 
 
-def reduce_lanes(x: Number) -> Reduced:
+def reduce_lanes(x: Number) -> tuple[Number, Number]:
     """Each lane by a call of the function for large arguments."""
     wide = x.extended(f64) if x.format.bits == 32 else x
     rest, quadrant = wide.call_on_lanes(REDUCTION, [f64, i64])
     if x.format.bits == 32:
         rest = rest.truncated(x.element_type)
         quadrant = quadrant.cut(x.format.bits)
-    return Reduced(quadrant, rest)
+    return quadrant, rest
 
 
 def sin_of_rest(r: Number, square: Number) -> Number:
@@ -234,15 +227,15 @@ def cos_of_rest(square: Number) -> Number:
 
 def sin(x: Number) -> Number:
     """The sine of an angle in radians. At most 1.5 ULP."""
-    reduced = reduce(x)
-    result = _wave(reduced.rest, reduced.quadrant)
+    quadrant, rest = reduce(x)
+    result = _wave(rest, quadrant)
     return x.is_equal(0.0).choose(x, result)
 
 
 def cos(x: Number) -> Number:
     """The cosine of an angle in radians. At most 1.5 ULP."""
-    reduced = reduce(x)
-    return _wave(reduced.rest, reduced.quadrant + 1)
+    quadrant, rest = reduce(x)
+    return _wave(rest, quadrant + 1)
 
 
 def _wave(rest: Number, quadrant: Number) -> Number:
@@ -256,10 +249,10 @@ def _wave(rest: Number, quadrant: Number) -> Number:
 
 def tan(x: Number) -> Number:
     """The tangent of an angle in radians. At most 2.9 ULP."""
-    reduced = reduce(x)
-    square = reduced.rest * reduced.rest
-    sine, cosine = sin_of_rest(reduced.rest, square), cos_of_rest(square)
-    is_odd = (reduced.quadrant & 1).is_equal(1)
+    quadrant, rest = reduce(x)
+    square = rest * rest
+    sine, cosine = sin_of_rest(rest, square), cos_of_rest(square)
+    is_odd = (quadrant & 1).is_equal(1)
     result = is_odd.choose(-cosine, sine) / is_odd.choose(sine, cosine)
     return x.is_equal(0.0).choose(x, result)
 
