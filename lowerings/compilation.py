@@ -242,8 +242,19 @@ def compile_parts(module: ModuleOp, options: Options, *, is_propagated: bool = F
     options = replace(options, partitioned=False, partitions=options.partitions or counts[1])
     if shards is None:
         return compile_module(module, options)
+    outline_equal_parts(module, options)
     local = compile_module(module, replace(options, donate=()))
     return PartitionedProgram(local, whole, shards)
+
+
+def outline_equal_parts(module: ModuleOp, options: Options) -> None:
+    """
+    Has what devices compute again and again between their collectives compiled once, where nothing
+    of the user's names operations.
+    """
+    if options.executor.is_compiled and not (options.names_operations or options.profile):
+        passes = parse_passes("xla-expand-communication,xla-outline-equal-parts")
+        PassManager(make_context(), verify_each=False, verify_last=False).run(module, passes)
 
 
 def _set_processes(module: ModuleOp, options: Options) -> tuple[int, int]:

@@ -50,6 +50,7 @@ _PASSES = (
     "lowerings.simplify.xla_inline",
     "lowerings.simplify.xla_flatten_tuples",
     "lowerings.communication.xla_expand_communication",
+    "lowerings.communication.xla_outline_equal_parts",
     "lowerings.simplify.xla_simplify",
     "lowerings.expand.xla_expand_mixed_precision",
     "lowerings.expand.xla_expand_bitcast",

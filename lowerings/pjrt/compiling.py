@@ -18,6 +18,7 @@ from lowerings.compilation import (
     compile_parts,
     compile_source,
     located_error,
+    outline_equal_parts,
 )
 from lowerings.driver.context import make_context as make_pass_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
@@ -57,12 +58,14 @@ def parsed(text: ProgramText, options: CompileOptions, *, outlined: bool = False
     return _with_passes(_source(text, outlined and _is_outlined(options, passes)), passes)
 
 
-def partitioned(text: ProgramText, options: CompileOptions) -> ModuleOp:
-    """The program of one of several devices at the xla level; raises XlaError."""
+def partitioned(text: ProgramText, options: CompileOptions, *, outlined: bool = False) -> ModuleOp:
+    """The program of one of several devices at the xla level, as above; raises XlaError."""
     module = parsed(text, options)
     _shardings().spread(module, options.device_count)
     with no_partition_warnings():
         partition(module, ENTRY_SYMBOL, is_propagated=True)
+    if outlined:
+        outline_equal_parts(module, options.compilation())
     return module
 
 

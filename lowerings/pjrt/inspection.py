@@ -55,7 +55,7 @@ def module_of(compiled: Inspected, *, outlined: bool = False) -> ModuleOp:
     for `parsed`.
     """
     if _is_divided(compiled):
-        return partitioned(compiled.text, compiled.options)
+        return partitioned(compiled.text, compiled.options, outlined=outlined)
     return parsed(compiled.text, compiled.options, outlined=outlined)
 
 
