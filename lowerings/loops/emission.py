@@ -31,12 +31,10 @@ from lowerings.loops.combiners import COMBINERS, neutral_element
 from lowerings.loops.constants import vector_of
 from lowerings.loops.evaluation import BodyEvaluator, Combination, Point
 from lowerings.loops.lane_analysis import Lanewise
-from lowerings.loops.long_sums import (
-    PairedSum,
-    Rounding,
-)
+from lowerings.loops.long_sums import Rounding
 from lowerings.loops.loop_tree import SHORT, InnerLoops, LoopPart, OuterLoop, Scratch
 from lowerings.loops.math_functions.numbers import Number
+from lowerings.loops.pairwise_fold import PairwiseFold
 
 
 @dataclass(frozen=True)
@@ -195,7 +193,7 @@ class NestEmitter:
         for total, own in begun.items():
             excess = replace(total, is_excess=True)
             running[total], running[excess] = outside[total], outside[excess]
-            terms = PairedSum(builder)
+            terms = PairwiseFold(partial(self._folded, total.output))
             for key, neutral in own.items():
                 if self.running[key] is not neutral:
                     terms.add(self.running[key])
@@ -316,13 +314,13 @@ class NestEmitter:
         for combination in self.evaluator.combinations(self.part.output_masks[output]):
             key = PartialKey(output, combination)
             keys = [replace(key, slot=slot) for slot in self._total_slots(output)]
-            partial = [self.running.pop(each) for each in keys]
+            running = [self.running.pop(each) for each in keys]
             for each in keys:
                 self.running.pop(replace(each, is_excess=True), None)
             if self.part.is_folded_in_lanes(output):
-                result = self._fold_lanes(output, self.start.pop(key), partial)
+                result = self._fold_lanes(output, self.start.pop(key), running)
             else:
-                (result,) = partial
+                (result,) = running
                 combiner = self.nest.combiners[output]
                 if combiner is not None and self._is_continued(output):
                     result = self._continued(combiner[0], output, combination, result)
@@ -343,23 +341,20 @@ class NestEmitter:
         position, lanes = evaluator.position(combination), self._lanes(output, combination)
         evaluator.outputs[output].store(value, position, lanes)
 
-    def _fold_lanes(self, output: int, start: SSAValue, partial: Sequence[SSAValue]) -> SSAValue:
-        """`start` with all lanes of vectors of partial results: pairs of vectors first."""
+    def _fold_lanes(self, output: int, start: SSAValue, running: Sequence[SSAValue]) -> SSAValue:
+        """`start` with all lanes of vectors of running values: pairs of vectors first."""
         combiner = self.nest.combiners[output]
         assert combiner is not None
         op_class = type(combiner[0])
-        by_type: dict[Attribute, list[SSAValue]] = {}
-        for value in partial:
-            by_type.setdefault(value.type, []).append(value)
+        by_type: dict[Attribute, PairwiseFold] = {}
+        for value in running:
+            combine = partial(self._combine, combiner[0])
+            by_type.setdefault(value.type, PairwiseFold(combine)).add(value)
         result = start
-        for vectors in by_type.values():
-            while len(vectors) > 1:
-                pairs = zip(vectors[::2], vectors[1::2], strict=False)
-                odd = vectors[-1:] if len(vectors) % 2 else []
-                vectors = [self._combine(combiner[0], *pair) for pair in pairs] + odd
+        for terms in by_type.values():
             kind = CombiningKindAttr(COMBINERS[op_class].kind)
             properties = {"kind": kind, "fastmath": REASSOCIATE}
-            folded = self.builder.write(vector.ReductionOp, vectors, start.type, properties)
+            folded = self.builder.write(vector.ReductionOp, [terms.total()], start.type, properties)
             result = self._combine(combiner[0], result, folded)
         return result
 
@@ -385,9 +380,9 @@ class NestEmitter:
         }
         in_memory = last.keys() - self.running.keys()
         terms = {
-            key: PairedSum(self.builder)
+            key: PairwiseFold(partial(self._folded, key.output))
             for key in last
-            if key.output in self.nest.sums and key.output not in self.nest.products
+            if self.nest.combiners[key.output] and key.output not in self.nest.products
         }
         products = {
             key
@@ -429,7 +424,7 @@ class NestEmitter:
         return self.evaluator.value(term, combination, is_vector=is_vector)
 
     def _with_terms(self, key: PartialKey, combination: Combination, terms: SSAValue) -> SSAValue:
-        """The next value of a sum, from the one that it holds and what a tile adds to it."""
+        """The next value of an output, from the one that it holds and what a tile adds to it."""
         held, output = self.running.get(key), key.output
         if held is None:
             own = self.evaluator.restrict(combination, self.part.output_masks[output])
@@ -437,7 +432,15 @@ class NestEmitter:
             if output in self.in_memory:
                 position, lanes = self.evaluator.position(own), self._lanes(output, own)
                 return self.in_memory[output].added(held, terms, position, lanes)
-        return (Number(self.builder, held) + Number(self.builder, terms)).value
+        return self._folded(output, held, terms)
+
+    def _folded(self, output: int, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        """Two values of an output, folded into one."""
+        combiner = self.nest.combiners[output]
+        assert combiner is not None
+        if output in self.nest.sums:
+            return (Number(self.builder, lhs) + Number(self.builder, rhs)).value
+        return self._combine(combiner[0], lhs, rhs)
 
     def _held(self, output: int, combination: Combination) -> SSAValue | None:
         """The running value of an output, or what it holds in memory if the body asks for it."""
@@ -456,13 +459,11 @@ class NestEmitter:
 
     def _result(self, output: int, combination: Combination, held: SSAValue | None) -> SSAValue:
         """The next value of an output, from the one that it holds."""
-        combiner, product = self.nest.combiners[output], self.nest.products.get(output)
-        if combiner is None:
+        product = self.nest.products.get(output)
+        if product is None:
             return self._term(output, combination)
         assert held is not None
-        if product is not None:
-            return self.evaluator.multiply_add(product, held, combination)
-        return self._combine(combiner[0], held, self._term(output, combination))
+        return self.evaluator.multiply_add(product, held, combination)
 
     def _running_key(self, output: int, combination: Combination) -> PartialKey:
         evaluator = self.evaluator

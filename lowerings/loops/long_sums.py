@@ -9,14 +9,14 @@ much too large each is lies beside them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import ceil
 
 from xdsl.ir import SSAValue
 
 from lowerings.dialects.schedule import Loop
 from lowerings.ir.compensation import compensated
-from lowerings.loops.builder import Index, LoopBuilder
+from lowerings.loops.builder import Index
 from lowerings.loops.math_functions.numbers import Number
 from lowerings.loops.memory import MemoryAccess
 
@@ -62,39 +62,6 @@ class SumBlocks:
                 return SumBlocks(level, size)
             inside *= ceil(extent / tile)
         return None
-
-
-@dataclass
-class PairedSum:
-    """A sum of terms that are written one by one: of pairs, of pairs of pairs, and so on."""
-
-    builder: LoopBuilder
-    _parts: list[tuple[int, SSAValue]] = field(default_factory=list[tuple[int, SSAValue]])
-    """Sums of 2^k terms with their k, which descends."""
-
-    def add(self, term: SSAValue) -> None:
-        """Adds one term."""
-        level = 0
-        while self._parts and self._parts[-1][0] == level:
-            term = self._sum(self._parts.pop()[1], term)
-            level += 1
-        self._parts.append((level, term))
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is no term."""
-        return not self._parts
-
-    def total(self) -> SSAValue:
-        """The sum of all terms, of which there is at least one."""
-        parts = [part for _, part in self._parts]
-        result = parts.pop()
-        while parts:
-            result = self._sum(parts.pop(), result)
-        return result
-
-    def _sum(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-        return (Number(self.builder, lhs) + Number(self.builder, rhs)).value
 
 
 MOST_BYTES = 1 << 18

@@ -9,7 +9,7 @@ which shuffles take apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum, auto
 from typing import cast
@@ -49,8 +49,7 @@ def lane_stride(access: Access, dimension: int | None) -> LaneStride | None:
     is_known = access.offset is not None
     if abs(step) == 1 and (is_known or with_unit_stride(access, dimension) is not None):
         return LaneStride.UNIT if step == 1 else LaneStride.REVERSED
-    is_complex = isinstance(access.type.element_type, ComplexType)
-    return LaneStride.STRIDED if is_known and not is_complex else None
+    return None if isinstance(access.type.element_type, ComplexType) else LaneStride.STRIDED
 
 
 def is_read_turned(access: Access, dimension: int | None, transposed: int | None) -> bool:
@@ -65,7 +64,7 @@ def is_read_turned(access: Access, dimension: int | None, transposed: int | None
 def takes_every_other(access: Access, dimension: int | None) -> bool:
     """Whether steps in `dimension` move an access by two elements."""
     is_strided = lane_stride(access, dimension) is LaneStride.STRIDED
-    strides = access.strides
+    strides = access.strides if access.offset is not None else None
     return is_strided and dimension is not None and strides is not None and strides[dimension] == 2
 
 
@@ -75,6 +74,10 @@ def shuffled(vectors: Sequence[SSAValue], mask: Sequence[int], builder: LoopBuil
     result_type = vector_of(type_.element_type, len(mask))
     properties = {"mask": integer_array(tuple(mask))}
     return builder.write(vector.ShuffleOp, vectors, result_type, properties)
+
+
+def _in_lane(lane: int) -> Mapping[str, Attribute]:
+    return {"static_position": integer_array((lane,))}
 
 
 class MemoryAccess:
@@ -92,7 +95,7 @@ class MemoryAccess:
         stride = lane_stride(access, dimension)
         if dimension is not None and stride in (LaneStride.UNIT, LaneStride.REVERSED):
             access = with_unit_stride(access, dimension) or access
-        elif stride is LaneStride.STRIDED:
+        elif stride is LaneStride.STRIDED and access.offset is not None:
             access = replace(access, recast=True)
         self.access = materialize_view(access, extents, dimension, builder, following)
         self.stride = stride
@@ -131,12 +134,30 @@ class MemoryAccess:
             return self._load_every_other(position, lanes)
         if self.stride is LaneStride.STRIDED:
             zero = builder.constants.number(0, vector_type)
+            if self.access.offset is None:
+                return self._load_apart(position, lanes, zero)
             indices = self.indices(position)
             gather = GatherOp(base, indices, self._steps(lanes), self._all_lanes(lanes), zero)
             return builder.add(gather).result
         indices = self._vector_indices(position, lanes)
         loaded = builder.write(vector.LoadOp, [base, *indices], vector_type)
         return self._in_lane_order(loaded, lanes)
+
+    def _load_apart(self, position: Sequence[Index], lanes: int, zero: SSAValue) -> SSAValue:
+        """Elements that no view has along its last dimension, one by one."""
+        result = zero
+        for lane, place in enumerate(self._apart(position, lanes)):
+            operands = [self.load(place, None), result]
+            result = self.builder.write(vector.InsertOp, operands, zero.type, _in_lane(lane))
+        return result
+
+    def _apart(self, position: Sequence[Index], lanes: int) -> Iterator[Sequence[Index]]:
+        """The points of a vector."""
+        for lane in range(lanes):
+            yield [
+                Index(start.value, start.constant + lane) if d == self.dimension else start
+                for d, start in enumerate(position)
+            ]
 
     def _load_every_other(self, position: Sequence[Index], lanes: int) -> SSAValue:
         """Two vectors that overlap in one element, so that nothing after the last lane is read."""
@@ -157,6 +178,13 @@ class MemoryAccess:
         if lanes is None:
             operands = [value, self.access.memref, *self.indices(position)]
             builder.add(create(memref.StoreOp, operands=operands))
+            return
+        if self.stride is LaneStride.STRIDED and self.access.offset is None:
+            for lane, place in enumerate(self._apart(position, lanes)):
+                element = builder.write(
+                    vector.ExtractOp, [value], self.element_type, _in_lane(lane)
+                )
+                self.store(element, place, None)
             return
         if self.stride is LaneStride.STRIDED:
             indices = self.indices(position)

@@ -350,9 +350,14 @@ class Columns:
         """
         nest, roles, row, vector = self.nest, self.roles, self.row, self.vector
         size = _operand_bytes(nest, self.inputs)
-        if any(self.rows >= least and size > most for least, most in _UNPACKED_BYTES.items()):
+        distance = max(_stride_bytes(a, roles.summed[-1]) for a in self.inputs)
+        rows, vectors = self._tile(distance)
+        # A single panel is in memory already.
+        is_panel = distance * 8 == self.extent * (element_bits(roles.right.type) or 0)
+        if not (is_panel and self.extent <= vectors * self.lanes) and any(
+            self.rows >= least and size > most for least, most in _UNPACKED_BYTES.items()
+        ):
             return self.packed()
-        rows, vectors = self._tile(max(_stride_bytes(a, roles.summed[-1]) for a in self.inputs))
         inside = (vector,) if row is None else (vector, row)
         outer = outermost_first(nest, (*roles.batch, *roles.rows, *roles.columns), inside)
         if self.rows == 1 and self.extent > vectors * self.lanes and walks_along_rows(nest):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import permutations
 from math import ceil, prod
-from typing import cast
+from typing import TypeAlias, cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, tensor
@@ -54,8 +56,10 @@ EVEN = 16
 LONGEST = 256
 """How far apart in the block, in operations, a chain may begin and end."""
 
-TRANSPOSED_FOR = 16
-"""How many tiles have to read an operand for it to be transposed once for all of them."""
+NEAR_BYTES = 1 << 22
+"""What stays in the last cache from tile to tile."""
+NEAR_COST = 4
+"""How often it is read from there in the time that memory takes."""
 
 BYTES_PER_NANOSECOND = 10
 """What one thread writes of results, at most."""
@@ -73,6 +77,10 @@ class LinalgTileAndFusePass(ReportingPass):
     what is outside of the chain uses the result.
 
     Where no tile divides a dimension well, the rest is a shorter tile behind the loop.
+
+    If a product reads an operand again for each tile, the tiled dimension lies last in tensors
+    between operations, so that the operand is read as it lies in memory: 4096 keys for 128 rows of
+    scores are `4096 x 128`. What other operations read from outside is transposed for each tile.
 
     It is done where what the tiles keep out of memory is more than what they read again: an
     operand that does not have the innermost tiled dimension is read for each tile.
@@ -154,8 +162,46 @@ class _Tiling:
     loops: dict[Dimension, _TileLoop]
     """By shared dimension, the outermost first."""
     shared: _SharedDimensions
-    gain: int
-    """Bytes that are not written or read, less those that are read again."""
+
+    @cached_property
+    def columns(self) -> Dimension | None:
+        """
+        The dimension that lies last in each tile: the innermost tiled one, if a product reads
+        an operand again for every tile whose numbers lie along the sum.
+
+        It then has the rows, whose numbers are read one by one. Columns would be copied for each
+        tile, so that vectors of them can be loaded.
+        """
+        columns, loop = list(self.loops.items())[-1]
+        lies_along_sum = any(
+            op.iterator_types.data[factor[-1][0]].data is IteratorType.REDUCTION
+            for op in self.members
+            for factor in _factors_read_again(op, self.shared, columns)
+            if factor[-1][0] is not None
+        )
+        return columns if lies_along_sum and loop.step >= EVEN else None
+
+    @cached_property
+    def gain(self) -> int:
+        """Bytes that are not written or read, less those that are read again."""
+        names = set(self.members)
+        gain = 0
+        for op in self.members:
+            for result in op.results:
+                users = [use.operation for use in result.uses]
+                inside = sum(user in names for user in users)
+                if inside:
+                    gain += _bytes(result) * (inside + (inside == len(users)))
+            for value, indices in zip(op.inputs, _maps(op), strict=False):
+                if value.owner in names:
+                    continue
+                tiles = {self.shared.loop_in(op, d): loop.tiles for d, loop in self.loops.items()}
+                own = prod(tiles.pop(loop, 1) for loop in loops_of(indices))
+                again = _bytes(value) * (prod(tiles.values()) - 1)
+                # Otherwise it may be copied for each tile.
+                is_near = self.columns is not None and _bytes(value) // own <= NEAR_BYTES
+                gain -= again // NEAR_COST if is_near else again
+        return gain
 
     @property
     def is_worth_memory(self) -> bool:
@@ -288,7 +334,7 @@ class _Chains:
         loops = self._loops(members, shared, largest)
         if loops is None:
             return None
-        return _Tiling(members, loops, shared, _gain(members, shared, loops))
+        return _Tiling(members, loops, shared)
 
     def _closed(self, wanted: set[Operation]) -> list[GenericOp] | None:
         """Operations with those between them in the order of the block; None if one may not be."""
@@ -346,12 +392,12 @@ class _Chains:
             if rest <= self.tile_bytes:
                 break
             one = rest // size
-            most = min(size, max(self.tile_bytes // one, 1))
-            divisor = max(n for n in range(1, most + 1) if size % n == 0)
-            step = divisor if 2 * divisor >= most else most - most % EVEN or most
+            most = min(size, max(self.tile_bytes // one, EVEN if dimension == order[-1] else 1))
+            whole = [n for n in range(1, most + 1) if size % n == 0 and 2 * n >= most]
+            step = max(whole, key=lambda n: (n % EVEN == 0, n), default=most - most % EVEN or most)
             loops[dimension] = _TileLoop(size, step)
             rest = one * step
-        if rest > self.tile_bytes or not loops or usable[next(iter(loops))]:
+        if rest > EVEN * self.tile_bytes or not loops or usable[next(iter(loops))]:
             return None
         return loops
 
@@ -377,41 +423,24 @@ def _reduces_along(
     return reduces
 
 
-def _gain(
-    members: Sequence[GenericOp], shared: _SharedDimensions, loops: Mapping[Dimension, _TileLoop]
-) -> int:
-    names = set(members)
-    gain = 0
-    for op in members:
-        for result in op.results:
-            users = [use.operation for use in result.uses]
-            inside = sum(user in names for user in users)
-            if inside:
-                gain += _bytes(result) * (inside + (inside == len(users)))
-        for value, indices in zip(op.inputs, _maps(op), strict=False):
-            if value.owner in names:
-                continue
-            repeated = prod(
-                loop.tiles
-                for dimension, loop in loops.items()
-                if shared.loop_in(op, dimension) not in {index[0] for index in indices}
-            )
-            gain -= _bytes(value) * (repeated - 1)
-    return gain
+def _factors_read_again(
+    op: GenericOp, shared: _SharedDimensions, dimension: Dimension
+) -> Iterator[Indices]:
+    """What each tile along a dimension is multiplied with rows or columns of: where it is read."""
+    summed = {n for n, kind in enumerate(op.iterator_types) if kind.data is IteratorType.REDUCTION}
+    tiled = shared.loop_in(op, dimension)
+    for tile, factor in permutations(_maps(op)[: len(op.inputs)], 2):
+        own, others = loops_of(factor), loops_of(tile)
+        if tiled in others - own and own & others & summed and own - others - summed:
+            yield factor
 
 
 def _maps(op: GenericOp) -> list[Indices]:
     return [indices_of(map_.data) or () for map_ in op.indexing_maps.data]
 
 
-@dataclass(frozen=True)
-class _Tile:
-    """Where a tile is, or all the tiles of the loops that are not entered yet."""
-
-    ranges: Mapping[Dimension, tuple[SSAValue, int]]
-    """Its offset and its size along each dimension whose loop has been entered."""
-    turned: Mapping[tuple[GenericOp, int], tuple[SSAValue, Indices]]
-    """Operands that are transposed outside of the loops that read them again."""
+_Ranges: TypeAlias = Mapping[Dimension, tuple[SSAValue, int]]
+"""The offset and the size of a tile along each dimension whose loop has been entered."""
 
 
 @dataclass(eq=False)
@@ -433,7 +462,7 @@ class _Emission:
         }
         self._move_users(names)
         loops = list(self.tiling.loops.items())
-        found = self._loops(self.builder, loops, _Tile({}, {}), results)
+        found = self._loops(self.builder, loops, {}, results)
         for result, value in zip(results, found, strict=True):
             replace_uses(result, value)
         for op in reversed(members):
@@ -465,20 +494,21 @@ class _Emission:
         self,
         builder: ConversionBuilder,
         loops: Sequence[tuple[Dimension, _TileLoop]],
-        tile: _Tile,
+        ranges: _Ranges,
         results: Mapping[SSAValue, SSAValue],
     ) -> Sequence[SSAValue]:
         """The loops from one on, around the tile; the values of results behind them."""
-        tile = self._with_turned_operands(builder, tile)
         if not loops:
-            return self._tile(builder, tile, results)
+            return self._tile(builder, ranges, results)
         (dimension, loop), *inner_loops = loops
 
         def along(
             inner: ConversionBuilder, offset: SSAValue, size: int, carried: Sequence[SSAValue]
         ) -> Sequence[SSAValue]:
-            part = _Tile({**tile.ranges, dimension: (offset, size)}, tile.turned)
-            return self._loops(inner, inner_loops, part, dict(zip(results, carried, strict=True)))
+            entered = {**ranges, dimension: (offset, size)}
+            return self._loops(
+                inner, inner_loops, entered, dict(zip(results, carried, strict=True))
+            )
 
         def body(
             inner: ConversionBuilder, offset: SSAValue, carried: Sequence[SSAValue]
@@ -488,7 +518,7 @@ class _Emission:
         carried = tuple(results.values())
         rest = loop.size % loop.step
         whole = loop.size - rest
-        if tile.ranges:
+        if ranges:
             found = counted_loop(builder, whole, loop.step, carried, body)
         else:
             written = sum(_bytes(result) for op in self.tiling.members for result in op.results)
@@ -498,103 +528,66 @@ class _Emission:
             )
         return along(builder, constant(builder, whole, INDEX), rest, found) if rest else found
 
-    def _with_turned_operands(self, builder: ConversionBuilder, tile: _Tile) -> _Tile:
-        """
-        Transposes, once, operands of contractions that the loops inside read again and again.
-
-        Columns that have no unit stride are copied by each contraction that reads them.
-        """
-        turned = dict(tile.turned)
-        for op in self.tiling.members:
-            part = _Part(builder, op, self.tiling, tile)
-            for number, (value, indices) in enumerate(zip(op.inputs, _maps(op), strict=False)):
-                order = self._order_for_columns(op, indices)
-                is_here = (op, number) not in turned and self._tiled_in(op, indices) == (
-                    part.tiled.keys() & loops_of(indices)
-                )
-                if value.owner in self.tiling.members or order is None or not is_here:
-                    continue
-                sliced = part.slice(value, indices)
-                sizes = [sizes_of(sliced)[d] for d in order]
-                type_ = TensorType(array_type(value).element_type, sizes)
-                back = tuple(order.index(d) for d in range(len(order)))
-                source = sliced, projection(len(order), back)
-                made = pointwise(builder, [source], type_, lambda _, elements: elements[:1])
-                turned[op, number] = made, tuple(indices[d] for d in order)
-        return _Tile(tile.ranges, turned)
-
     def _tiled_in(self, op: GenericOp, indices: Indices) -> set[int]:
         """The tiled loops along which an access moves."""
         tiled = {self.tiling.shared.loop_in(op, each) for each in self.tiling.loops}
         return loops_of(indices) & tiled
 
-    def _order_for_columns(self, op: GenericOp, indices: Indices) -> list[int] | None:
-        """
-        The dimensions of an operand of a contraction with that of its columns last; None where it
-        is there, or where the operand is not read again.
-        """
-        tiled = [self.tiling.shared.loop_in(op, each) for each in self.tiling.loops]
-        kinds = [kind.data for kind in op.iterator_types]
-        if len(op.inputs) != 2 or any(index[1:] != (1, 0) for index in indices):
-            return None
-        loops = [cast(int, loop) for loop, _, _ in indices]
-        columns = [
-            dimension
-            for dimension, loop in enumerate(loops)
-            if kinds[loop] is IteratorType.PARALLEL and loop not in tiled
-        ]
-        innermost = list(self.tiling.loops.values())[-1]
-        is_read_again = tiled[-1] not in loops and innermost.tiles >= TRANSPOSED_FOR
-        if not is_read_again or not columns or kinds[loops[-1]] is IteratorType.PARALLEL:
-            return None
-        last = columns[-1]
-        return [*(d for d in range(len(loops)) if d != last), last]
-
     def _tile(
         self,
         builder: ConversionBuilder,
-        tile: _Tile,
+        ranges: _Ranges,
         places: Mapping[SSAValue, SSAValue],
     ) -> Sequence[SSAValue]:
         """The operations of the chain on one tile; `places` with the tile's part of the results."""
-        tiles: dict[SSAValue, SSAValue] = {}
+        tiles: dict[SSAValue, _Turned] = {}
+        turned: dict[object, _Turned] = {}
         found = dict(places)
         for op in self.tiling.members:
-            part = _Part(builder, op, self.tiling, tile)
-            maps = list(op.indexing_maps)
-            inputs: list[SSAValue] = []
-            for number, (value, indices) in enumerate(zip(op.inputs, _maps(op), strict=False)):
-                if (op, number) in tile.turned:
-                    value, indices = tile.turned[op, number]
-                    maps[number] = affine_map(indices, len(op.iterator_types))
-                    inputs.append(value)
-                else:
-                    inputs.append(tiles[value] if value in tiles else part.slice(value, indices))
+            part = _Part(builder, op, self.tiling, ranges)
+            maps = _maps(op)
+            inputs = [
+                tiles.get(value) or part.read(value, indices, turned)
+                for value, indices in zip(op.inputs, maps, strict=False)
+            ]
+            results = list(zip(op.results, outs_of(op), maps[len(inputs) :], strict=True))
             outputs = [
-                part.destination(result, init, places.get(result), indices)
-                for result, init, indices in zip(
-                    op.results, outs_of(op), _maps(op)[len(inputs) :], strict=True
-                )
+                part.destination(init, places.get(result), indices)
+                for result, init, indices in results
+            ]
+            operands = [*inputs, *outputs]
+            rank = len(op.iterator_types)
+            turned_maps = [
+                affine_map(tuple(indices[dimension] for dimension in each.order), rank)
+                for each, indices in zip(operands, maps, strict=True)
             ]
             copy = builder.insert(
                 create(
                     GenericOp,
-                    operands=(*inputs, *outputs),
-                    result_types=[value.type for value in outputs],
-                    properties=op.properties | {"indexing_maps": ArrayAttr(maps)},
+                    operands=[each.value for each in operands],
+                    result_types=[each.value.type for each in outputs],
+                    properties=op.properties | {"indexing_maps": ArrayAttr(turned_maps)},
                     attributes=op.attributes,
                     regions=[op.body.clone()],
                     location=op.location,
                 )
             )
             part.shift_indices(copy)
-            for result, made, indices in zip(
-                op.results, copy.results, _maps(op)[len(inputs) :], strict=True
+            for (result, _, indices), output, made in zip(
+                results, outputs, copy.results, strict=True
             ):
-                tiles[result] = made
+                tiles[result] = _Turned(made, output.order)
                 if result in places:
                     found[result] = part.put_back(made, places[result], indices)
         return tuple(found.values())
+
+
+@dataclass(frozen=True)
+class _Turned:
+    """A part of a tensor whose dimensions are in another order, or in their own."""
+
+    value: SSAValue
+    order: Sequence[int]
 
 
 @dataclass(eq=False)
@@ -604,12 +597,38 @@ class _Part:
     builder: ConversionBuilder
     op: GenericOp
     tiling: _Tiling
-    tile: _Tile
+    ranges: _Ranges
 
     def __post_init__(self) -> None:
-        ranges = self.tile.ranges.items()
-        found = {self.tiling.shared.loop_in(self.op, each): range for each, range in ranges}
+        shared, columns = self.tiling.shared, self.tiling.columns
+        found = {shared.loop_in(self.op, each): range for each, range in self.ranges.items()}
         self.tiled = {loop: range for loop, range in found.items() if loop is not None}
+        self.columns = None if columns is None else shared.loop_in(self.op, columns)
+        self.is_product = columns is not None and any(_factors_read_again(self.op, shared, columns))
+
+    def _order(self, indices: Indices) -> list[int]:
+        """The dimensions of a tensor as they are in a tile of it."""
+        is_last = self.columns is not None
+        return sorted(range(len(indices)), key=lambda d: is_last and indices[d][0] == self.columns)
+
+    def read(
+        self, value: SSAValue, indices: Indices, turned: MutableMapping[object, _Turned]
+    ) -> _Turned:
+        """
+        The part of a tensor from outside; in the order of tiles, if it is not a factor, which is
+        packed anyway. `turned` has those that other operations read.
+        """
+        order, own = self._order(indices), range(len(indices))
+        if self.is_product or order == list(own):
+            return _Turned(self.slice(value, indices), own)
+        key = value, *(self.tiled[loop] if loop in self.tiled else None for loop, _, _ in indices)
+        if key not in turned:
+            part = self.slice(value, indices)
+            type_ = TensorType(array_type(part).element_type, [sizes_of(part)[d] for d in order])
+            source = part, projection(len(order), tuple(map(order.index, own)))
+            made = pointwise(self.builder, [source], type_, lambda _, elements: elements[:1])
+            turned[key] = _Turned(made, order)
+        return turned[key]
 
     def _where(self, indices: Indices) -> list[SSAValue | int]:
         """Where a tile begins in a tensor."""
@@ -633,22 +652,22 @@ class _Part:
             return tile
         return insert_slice(self.builder, tile, place, self._where(indices))
 
-    def destination(
-        self, result: SSAValue, init: SSAValue, place: SSAValue | None, indices: Indices
-    ) -> SSAValue:
+    def destination(self, init: SSAValue, place: SSAValue | None, indices: Indices) -> _Turned:
         """Where the part of a result is computed: in what the loops carry, or in new memory."""
+        order: Sequence[int] = range(len(indices))
         filled = init.owner if isinstance(init.owner, FillOp) else None
         continues = len(self.tiled.keys() & loops_of(indices)) < len(self.tiled)
         if place is not None:
             part = self.slice(place, indices)
         elif filled is not None or isinstance(init.owner, tensor.EmptyOp):
-            type_ = TensorType(array_type(init).element_type, self._sizes(init, indices))
+            order, sizes = self._order(indices), self._sizes(init, indices)
+            type_ = TensorType(array_type(init).element_type, [sizes[d] for d in order])
             part = empty(self.builder, type_)
         else:
             part = self.slice(init, indices)
-        if filled is None or continues:
-            return part
-        return fill_into(self.builder, filled.inputs[0], part)
+        if filled is not None and not continues:
+            part = fill_into(self.builder, filled.inputs[0], part)
+        return _Turned(part, order)
 
     def shift_indices(self, copy: GenericOp) -> None:
         """What asks for the number of an iteration gets that of the whole loop."""

@@ -41,6 +41,31 @@ func.func @transpose(%a: memref<32x64xf32>, %b: memref<64x32xf32>) {
   func.return
 }
 
+// Of a part whose offset is known at run time as well. What is no block is read one by one, for there
+// is no view of it.
+// CHECK-LABEL: func.func @transpose_slice
+// CHECK:         %[[A:.*]] = memref.subview
+// CHECK-NOT:     reinterpret_cast
+// CHECK:         scf.for %[[I:.*]] = %c0 to %c32 step %c16 {
+// CHECK-COUNT-16:  vector.load %[[A]][%{{.*}}, %[[I]]] : memref<24x35xf32, strided<[35, 1], offset: ?>>, vector<16xf32>
+// CHECK-COUNT-64:  vector.shuffle
+// CHECK:           vector.store
+// CHECK:         memref.load %[[A]]
+// CHECK-NEXT:    vector.insert %{{.*}}, %{{.*}}[0] : f32 into vector<16xf32>
+// CHECK-NOT:     vector.gather
+// CHECK:         func.return
+func.func @transpose_slice(%a: memref<99x35xf32>, %i: index, %b: memref<35x24xf32>) {
+  %0 = memref.subview %a[%i, 0] [24, 35] [1, 1] : memref<99x35xf32> to memref<24x35xf32, strided<[35, 1], offset: ?>>
+  linalg.generic {
+      indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%0 : memref<24x35xf32, strided<[35, 1], offset: ?>>) outs(%b : memref<35x24xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    linalg.yield %x : f32
+  }
+  func.return
+}
+
 // Blocks of 8 by 8, which leave no edges.
 // CHECK-LABEL: func.func @transpose_in_smaller_blocks
 // CHECK:         scf.for %[[J:.*]] = %c0 to %c40 step %c8 {

@@ -44,6 +44,21 @@ func.func @short_rows(%a: memref<8x20xf32>, %b: memref<8xf32>) {
   func.return
 }
 
+// What a tile of rows folds into one element is folded in pairs first: one step waits for the last.
+// CHECK-LABEL: func.func @maxima_of_columns
+// CHECK:         scf.for {{.*}} iter_args(%[[P:.*]] = %{{.*}}, %{{.*}} = %{{.*}})
+// CHECK-COUNT-4:   arith.maximumf
+// CHECK-NEXT:      arith.maximumf %[[P]], %{{.*}} : vector<16xf32>
+func.func @maxima_of_columns(%a: memref<512x32xf32>, %b: memref<32xf32>) {
+  linalg.generic {indexing_maps = [#id, #column], iterator_types = ["reduction", "parallel"]}
+      ins(%a : memref<512x32xf32>) outs(%b : memref<32xf32>) {
+  ^bb0(%x: f32, %max: f32):
+    %0 = arith.maximumf %max, %x : f32
+    linalg.yield %0 : f32
+  }
+  func.return
+}
+
 // Down the columns of something small: all rows for one group of columns.
 // CHECK-LABEL: func.func @small_columns
 // CHECK:         scf.for %d1 = %c0 to %c128 step %c64 {

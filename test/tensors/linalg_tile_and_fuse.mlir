@@ -48,8 +48,7 @@ func.func @rows(%x: tensor<4096x4096xf32>) -> tensor<4096xf32> {
 // CHECK-LABEL: @sums_of_columns
 // CHECK:         %[[ZEROS:.*]] = linalg.fill
 // CHECK:         scf.for {{.*}} iter_args(%{{.*}} = %[[ZEROS]])
-// CHECK:           scf.for
-// CHECK:             scf.for %{{.*}} = {{.*}} iter_args(%[[SUMS:.*]] = %{{.*}})
+// CHECK:           scf.for %{{.*}} = {{.*}} iter_args(%[[SUMS:.*]] = %{{.*}})
 // CHECK-COUNT-1:       linalg.generic {{.*}} outs(%{{.*}} : tensor<1x256x1024xf32>)
 // CHECK:               %[[PLACE:.*]] = tensor.extract_slice %[[SUMS]][%{{.*}}, 0] [1, 1024] [1, 1]
 // CHECK-NOT:           linalg.fill
@@ -121,4 +120,47 @@ func.func @weights(%x: tensor<2048x2048xf32>, %v: tensor<2048x2048xf32>, %w: ten
     linalg.yield %r : f32
   } -> tensor<2048x2048xf32>
   func.return %1 : tensor<2048x2048xf32>
+}
+
+// All keys are read again for each tile, so a tile has the queries last: the numbers of keys and of
+// weights are then rows. What is added from outside comes in that order. Reading keys again, which
+// stay in the cache, costs less than scores in memory, however long the sequence.
+// CHECK-LABEL: @attention
+// CHECK-SAME:    %[[Q:.*]]: tensor<2x16384x64xf32>, %[[K:.*]]: tensor<2x16384x64xf32>, %[[B:.*]]: tensor<2x16384x16384xf32>)
+// CHECK:         %[[QS:.*]] = tensor.extract_slice %[[Q]][{{.*}}] [1, 16, 64] [1, 1, 1]
+// CHECK:         %[[KS:.*]] = tensor.extract_slice %[[K]][{{.*}}] [1, 16384, 64] [1, 1, 1]
+// CHECK:         linalg.generic {{.*}}(d0, d1, d2, d3) -> (d0, d2, d1)>]{{.*}} ins(%[[QS]], %[[KS]] : {{.*}}) outs(%{{.*}} : tensor<1x16384x16xf32>)
+// CHECK:         %[[BS:.*]] = tensor.extract_slice %[[B]][{{.*}}] [1, 16, 16384] [1, 1, 1]
+// CHECK:         linalg.generic {{.*}} ins(%[[BS]] : tensor<1x16x16384xf32>) outs(%{{.*}} : tensor<1x16384x16xf32>)
+// CHECK:         %[[E:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<1x16384x16xf32>)
+// CHECK:           math.exp
+// CHECK:         linalg.generic {{.*}} ins(%[[E]], %{{.*}} : tensor<1x16384x16xf32>, tensor<1x16384x64xf32>) outs(%{{.*}} : tensor<1x16x64xf32>)
+func.func @attention(%q: tensor<2x16384x64xf32>, %k: tensor<2x16384x64xf32>, %bias: tensor<2x16384x16384xf32>) -> tensor<2x16384x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x16384x16384xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%e : tensor<2x16384x16384xf32>) -> tensor<2x16384x16384xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(h, i, j, k) -> (h, i, k)>, affine_map<(h, i, j, k) -> (h, j, k)>, affine_map<(h, i, j, k) -> (h, i, j)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%q, %k : tensor<2x16384x64xf32>, tensor<2x16384x64xf32>) outs(%init : tensor<2x16384x16384xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %r = arith.addf %o, %m : f32
+    linalg.yield %r : f32
+  } -> tensor<2x16384x16384xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(h, i, j) -> (h, i, j)>, affine_map<(h, i, j) -> (h, i, j)>, affine_map<(h, i, j) -> (h, i, j)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%0, %bias : tensor<2x16384x16384xf32>, tensor<2x16384x16384xf32>) outs(%e : tensor<2x16384x16384xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    %r = math.exp %s : f32
+    linalg.yield %r : f32
+  } -> tensor<2x16384x16384xf32>
+  %f = tensor.empty() : tensor<2x16384x64xf32>
+  %second = linalg.fill ins(%zero : f32) outs(%f : tensor<2x16384x64xf32>) -> tensor<2x16384x64xf32>
+  %2 = linalg.generic {indexing_maps = [affine_map<(h, i, j, k) -> (h, i, k)>, affine_map<(h, i, j, k) -> (h, k, j)>, affine_map<(h, i, j, k) -> (h, i, j)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%1, %k : tensor<2x16384x16384xf32>, tensor<2x16384x64xf32>) outs(%second : tensor<2x16384x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %r = arith.addf %o, %m : f32
+    linalg.yield %r : f32
+  } -> tensor<2x16384x64xf32>
+  func.return %2 : tensor<2x16384x64xf32>
 }
