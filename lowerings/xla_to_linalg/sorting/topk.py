@@ -99,9 +99,10 @@ class FirstEntries:
         key = keys[0]
         block = block_size(length, count) if key.width >= LEAST_BLOCK else 0
         bits = min(first_digit_bits(length, block), key.width)
+        room = min(length, 2 * count + ROOM)
         return FirstEntries(
             Digit(key, key.width - bits, bits),
-            RadixSort.by(keys, length),
+            RadixSort.by(keys, room),
             length,
             count,
             block,
@@ -122,7 +123,7 @@ class FirstEntries:
     @property
     def room(self) -> int:
         """How many elements may be collected."""
-        return min(self.length, 2 * self.count + ROOM)
+        return self.radix.longest
 
     @property
     def key_type(self) -> IntegerType:
