@@ -46,6 +46,7 @@ NATIVE: tuple[Stage, ...] = (
             "convert-xla-to-scf",
             "convert-xla-to-linalg",
             "linalg-cse",
+            "linalg-detensorize",
             "linalg-fold-reshapes-by-expansion",
             "linalg-fold-transposes",
             "linalg-fuse-producers-and-siblings",

@@ -71,6 +71,7 @@ _PASSES = (
     "lowerings.xla_to_scf.convert_xla_to_scf",
     "lowerings.xla_to_linalg.convert_xla_to_linalg",
     "lowerings.tensors.linalg_cse",
+    "lowerings.tensors.linalg_detensorize",
     "lowerings.tensors.linalg_fold_reshapes_by_expansion",
     "lowerings.tensors.linalg_fold_transposes",
     "lowerings.tensors.linalg_plan_fusion",
