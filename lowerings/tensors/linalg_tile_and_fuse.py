@@ -412,9 +412,14 @@ def _reduces_along(
         loop = shared.loop_in(op, dimension)
         if loop is None:
             return None
-        for _, indices in _accesses(op):
-            places = [index for index in indices if index[0] == loop]
-            if len(places) > 1 or any(index[1:] != (1, 0) for index in places):
+        for value, indices in _accesses(op):
+            # What is handed on has only the tile's part of this dimension.
+            along = [
+                index
+                for number, index in enumerate(indices)
+                if index[0] == loop or shared.of(value, number) == dimension
+            ]
+            if len(along) > 1 or any(index != (loop, 1, 0) for index in along):
                 return None
         if op.iterator_types.data[loop].data is IteratorType.REDUCTION:
             reduces = True

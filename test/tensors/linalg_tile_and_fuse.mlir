@@ -73,6 +73,35 @@ func.func @sums_of_columns(%x: tensor<8x4096x1024xf32>) -> tensor<8x1024xf32> {
   func.return %1 : tensor<8x1024xf32>
 }
 
+// All rows are divided by the first one: a tile of rows does not have it.
+// CHECK-LABEL: @first_row
+// CHECK-NOT:     scf.for
+func.func @first_row(%x: tensor<4096x1024xf32>) -> tensor<4096xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4096x1024xf32>
+  %s = tensor.empty() : tensor<4096xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<4096x1024xf32>) outs(%e : tensor<4096x1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = math.exp %a : f32
+    linalg.yield %r : f32
+  } -> tensor<4096x1024xf32>
+  %1 = linalg.generic {indexing_maps = [#id, affine_map<(d0, d1) -> (0, d1)>, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%0, %0 : tensor<4096x1024xf32>, tensor<4096x1024xf32>) outs(%e : tensor<4096x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %r = arith.divf %a, %b : f32
+    linalg.yield %r : f32
+  } -> tensor<4096x1024xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%s : tensor<4096xf32>) -> tensor<4096xf32>
+  %2 = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%1 : tensor<4096x1024xf32>) outs(%init : tensor<4096xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %o, %a : f32
+    linalg.yield %r : f32
+  } -> tensor<4096xf32>
+  func.return %2 : tensor<4096xf32>
+}
+
 // Without heads, no loop over tiles would be parallel.
 // CHECK-LABEL: @nothing_parallel
 // CHECK-NOT:     scf.for
