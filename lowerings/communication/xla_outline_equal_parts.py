@@ -49,11 +49,12 @@ class XlaOutlineEqualPartsPass(ReportingPass):
     takes = UNLOWERED
 
     def change(self, ctx: Context, op: ModuleOp) -> bool:
-        """Goes through the functions of a module."""
+        """Goes through the functions of a module that have one block."""
         names, keys = SymbolNames(op), StructuralKeys()
         alike: defaultdict[Hashable, list[_Part]] = defaultdict(list)
         for function in defined_functions(op):
-            for part in _parts(function.body.block):
+            block, *others = function.body.blocks
+            for part in () if others else _parts(block):
                 alike[part.key(keys)].append(part)
         repeated = [parts for parts in alike.values() if len(parts) > 1]
         for parts in repeated:
