@@ -31,3 +31,23 @@ func.func @given(%x: f32, %y: f16, %z: bf16) {
   %h = arith.truncf %g : f32 to bf16
   func.return
 }
+
+// A constant NaN may have them too; the usual one has not.
+// CHECK-LABEL: define void @constants(
+// CHECK-COUNT-2: fcmp uno
+// CHECK-NOT:     fcmp uno
+// CHECK:         ret void
+func.func @constants(%x: bf16, %y: vector<2xbf16>) {
+  %a = arith.extf %x : bf16 to f32
+  %b = arith.constant 0x7FFFFFFF : f32
+  %c = arith.addf %a, %b : f32
+  %d = arith.truncf %c : f32 to bf16
+  %e = arith.extf %y : vector<2xbf16> to vector<2xf32>
+  %f = arith.constant dense<[1.0, 0x7FFFE000]> : vector<2xf32>
+  %g = arith.addf %e, %f : vector<2xf32>
+  %h = arith.truncf %g : vector<2xf32> to vector<2xbf16>
+  %i = arith.constant 0x7FC00000 : f32
+  %j = arith.addf %a, %i : f32
+  %k = arith.truncf %j : f32 to bf16
+  func.return
+}

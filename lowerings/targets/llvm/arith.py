@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from xdsl.dialects import arith, math, vector
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, bf16
+from xdsl.dialects.builtin import AnyFloat, DenseIntOrFPElementsAttr, FloatAttr, bf16
 from xdsl.dialects.utils import FastMathAttrBase
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.type import get_element_type_or_self
@@ -94,15 +94,29 @@ def has_short_nan(value: SSAValue) -> bool:
     while waiting:
         read = waiting.pop()
         op = read.owner
-        if read in seen or isinstance(op, arith.ConstantOp | arith.SIToFPOp):
+        if read in seen or isinstance(op, arith.SIToFPOp):
             continue
         seen.add(read)
+        if isinstance(op, arith.ConstantOp) and _is_short_constant(op):
+            continue
         if isinstance(op, arith.ExtFOp) and get_element_type_or_self(op.input.type) == bf16:
             continue
         if not isinstance(op, _PASSING_ON):
             return False
         waiting += op.operands[1:] if isinstance(op, arith.SelectOp) else op.operands
     return isinstance(value.owner, _QUIETING)
+
+
+def _is_short_constant(op: arith.ConstantOp) -> bool:
+    """Whether no NaN among the numbers of f32 has bits that bf16 has not."""
+    attribute = op.properties["value"]
+    if isinstance(attribute, DenseIntOrFPElementsAttr):
+        data = cast("DenseIntOrFPElementsAttr[Any]", attribute).data.data
+    else:
+        number = cast("FloatAttr[AnyFloat]", attribute)
+        data = number.type.pack((number.value.data,))
+    words = memoryview(data).cast("I")
+    return all(word & 0x7FFF_FFFF <= 0x7F80_0000 or not word & 0xFFFF for word in words)
 
 
 SATURATING = "xla.saturating"
