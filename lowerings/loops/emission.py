@@ -345,17 +345,16 @@ class NestEmitter:
         """`start` with all lanes of vectors of running values: pairs of vectors first."""
         combiner = self.nest.combiners[output]
         assert combiner is not None
-        op_class = type(combiner[0])
+        op_class, combine = type(combiner[0]), partial(self._combine, combiner[0])
         by_type: dict[Attribute, PairwiseFold] = {}
         for value in running:
-            combine = partial(self._combine, combiner[0])
             by_type.setdefault(value.type, PairwiseFold(combine)).add(value)
         result = start
         for terms in by_type.values():
             kind = CombiningKindAttr(COMBINERS[op_class].kind)
             properties = {"kind": kind, "fastmath": REASSOCIATE}
             folded = self.builder.write(vector.ReductionOp, [terms.total()], start.type, properties)
-            result = self._combine(combiner[0], result, folded)
+            result = combine(result, folded)
         return result
 
     def _combine(self, op: Operation, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
