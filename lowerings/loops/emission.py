@@ -52,6 +52,8 @@ class PartialKey:
 REASSOCIATE = FastMathFlagsAttr([FastMathFlag.REASSOC])
 """Vectors of partial results are folded in whatever order is fastest."""
 
+NOTHING_BOUND: Mapping[int, Index] = {}
+
 
 class NestEmitter:
     """Writes one nest."""
@@ -60,9 +62,9 @@ class NestEmitter:
         self,
         loops: InnerLoops,
         builder: LoopBuilder,
-        bound: Mapping[int, Index] | None = None,
+        bound: Mapping[int, Index],
     ):
-        """`bound` gives the positions in dimensions that enclosing loops run over already."""
+        """`bound` gives the positions in dimensions that loops around the nest run over."""
         nest, order = loops.nest, loops.order
         self.part = loops
         self.nest = nest
@@ -71,8 +73,8 @@ class NestEmitter:
         self.lanes = order.lanes
         self.vector = order.vector
         self.evaluator = BodyEvaluator(loops, builder)
-        for dimension, position in (bound or {}).items():
-            self.evaluator.points[dimension] = (Point(position),)
+        for dimension in nest.enclosing:
+            self.evaluator.points[dimension] = (Point(bound[dimension]),)
         self.rounding = None
         if nest.rounding is not None:
             self.rounding = Rounding(nest.rounding, nest.extents, order.vector, builder)
@@ -476,7 +478,7 @@ class NestEmitter:
 
 
 def emit(
-    parts: Sequence[LoopPart], builder: LoopBuilder, bound: Mapping[int, Index] | None = None
+    parts: Sequence[LoopPart], builder: LoopBuilder, bound: Mapping[int, Index] = NOTHING_BOUND
 ) -> None:
     """Writes loops; `bound` gives the positions in dimensions that those around run over."""
     for part in parts:
@@ -489,7 +491,7 @@ def emit(
                 bounds = [builder.constants.index(each) for each in (0, part.iterations, 1)]
 
                 def inside(position: SSAValue, _: object, part: OuterLoop = part) -> tuple[()]:
-                    own = {**(bound or {}), part.dimension: Index(position)}
+                    own = {**bound, part.dimension: Index(position)}
                     emit(part.parts, builder, own)
                     return ()
 

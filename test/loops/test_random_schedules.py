@@ -167,10 +167,23 @@ def test_many_random_primitives(batch: int) -> None:
     assert min(refused, ran) > 150
 
 
-def test_long_sums_in_memory_within_tiles_of_a_loop_around() -> None:
+@pytest.mark.parametrize(
+    ("case", "steps", "vector"),
+    [
+        (Einsum("mk,kn->mn", (150, 70, 5)), (Loop(1, 64), Loop(0), Loop(2)), 1),
+        # The memory has two dimensions, and the loop around is over the third one of the sum.
+        (
+            Einsum("bmk,bkn->bmn", (1, 300, 7, 64)),
+            (Loop(3, 32), Loop(1, 2), Loop(2), Loop(3, 32), Loop(1)),
+            3,
+        ),
+    ],
+)
+def test_long_sums_in_memory_within_tiles_of_a_loop_around(
+    case: Einsum, steps: tuple[Loop, ...], vector: int
+) -> None:
     """Memory for the rounding of sums has the elements of loops inside: those of a tile have none."""
-    case = Einsum("mk,kn->mn", (150, 70, 5))
-    module = lowered_by(case.text(), Schedule((Loop(1, 64), Loop(0), Loop(2)), vector=1, lanes=32))
+    module = lowered_by(case.text(), Schedule(steps, vector=vector, lanes=32))
     assert module is not None
     arrays = case.arrays(0)
     # The interpreter ends where memory ends.
