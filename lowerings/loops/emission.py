@@ -22,10 +22,11 @@ from xdsl.dialects import arith, vector
 from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.dialects.vector import CombiningKindAttr
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from lowerings.dialects.schedule import Loop
 from lowerings.ir.compensation import compensated
+from lowerings.loops.access import Access
 from lowerings.loops.builder import Index, LoopBuilder
 from lowerings.loops.combiners import COMBINERS, neutral_element
 from lowerings.loops.constants import vector_of
@@ -75,14 +76,11 @@ class NestEmitter:
         self.evaluator = BodyEvaluator(loops, builder)
         for dimension in nest.enclosing:
             self.evaluator.points[dimension] = (Point(bound[dimension]),)
-        self.rounding = None
-        if nest.rounding is not None:
-            self.rounding = Rounding(nest.rounding, nest.extents, order.vector, builder)
         self.running: dict[PartialKey, SSAValue] = {}
-        self.in_memory: dict[int, Rounding] = {}
-        """By output, for sums that are added to in memory."""
-        self.start: dict[PartialKey, SSAValue] = {}
-        """What outputs reduced over the vector dimension hold before."""
+        self.rounding: dict[int, Rounding] = {}
+        """By output, for sums that are added to in memory with compensation."""
+        if nest.rounding is not None:
+            self._compensate(0, nest.rounding)
 
     def emit(self) -> None:
         """Writes the nest."""
@@ -109,8 +107,12 @@ class NestEmitter:
         for output, own in self.part.in_memory.items():
             if own.level == level:
                 emit(own.parts, self.builder)
-                extents = self.nest.extents
-                self.in_memory[output] = Rounding(own.rounding, extents, self.vector, self.builder)
+                self._compensate(output, own.rounding)
+
+    def _compensate(self, output: int, access: Access) -> None:
+        """From now on adds to a sum in memory with compensation."""
+        extents = self.nest.extents
+        self.rounding[output] = Rounding(access, extents, self.vector, self.builder)
 
     def _write_values(self, level: int) -> None:
         """Writes what the loops bound so far determine."""
@@ -256,43 +258,31 @@ class NestEmitter:
         return [n for n in slots if n in (0, SHORT)] if self.part.is_in_blocks(output) else slots
 
     def _open_output(self, output: int) -> None:
-        """Makes what an output holds the first running value."""
+        """Makes the first running values of an output."""
         numbers = self.builder.constants.number
         for combination in self.evaluator.combinations(self.part.output_masks[output]):
-            key = PartialKey(output, combination)
-            if not self.part.is_folded_in_lanes(output):
-                self.running[key] = self._first(output, combination)
-            else:
-                self.start[key] = self._initial(output, combination)
-                combiner = self.nest.combiners[output]
-                assert combiner is not None
-                for slot in self._total_slots(output):
-                    extent = self.nest.extents[self.vector or 0]
-                    lanes = extent % self.lanes if slot == SHORT else self.lanes
-                    element_type = combiner[0].results[0].type
-                    neutral = neutral_element(COMBINERS[type(combiner[0])], element_type)
-                    own_type = vector_of(element_type, lanes)
-                    self.running[replace(key, slot=slot)] = numbers(neutral, own_type)
+            keys = [PartialKey(output, combination, slot) for slot in self._total_slots(output)]
+            self.running |= {key: self._first(key) for key in keys}
             if self.part.is_in_blocks(output):
-                for slot in self._total_slots(output):
-                    own = replace(key, slot=slot)
-                    nothing = numbers(0.0, self.running[own].type)
-                    self.running[replace(own, is_excess=True)] = nothing
+                for key in keys:
+                    nothing = numbers(0.0, self.running[key].type)
+                    self.running[replace(key, is_excess=True)] = nothing
 
-    def _first(self, output: int, combination: Combination) -> SSAValue:
-        """The first running value of an output, which stores the last one."""
-        if not self._is_continued(output):
-            return self._initial(output, combination)
-        type_ = self.nest.outputs[output].type.element_type
-        if self.part.is_vector(output):
-            type_ = vector_of(type_, self.evaluator.lanes(combination))
-        return self.builder.constants.number(-0.0, type_)
-
-    def _is_continued(self, output: int) -> bool:
-        """Whether loops around the nest add to a sum: what they add is summed by itself."""
-        return output in self.nest.sums and any(
-            self.nest.is_reduction[d] for d in self.nest.enclosing
-        )
+    def _first(self, key: PartialKey) -> SSAValue:
+        """A running value in front of the loops that fold terms into it."""
+        if not self.part.is_added_behind(key.output):
+            return self._initial(key.output, key.combination)
+        combiner = self.nest.combiners[key.output]
+        assert combiner is not None
+        type_ = self.nest.outputs[key.output].type.element_type
+        neutral = neutral_element(COMBINERS[type(combiner[0])], type_)
+        lanes = self._lanes(key.output, key.combination)
+        if self.vector is not None and lanes is None:
+            extent = self.nest.extents[self.vector]
+            lanes = extent % self.lanes if key.slot == SHORT else self.lanes
+        if lanes is not None:
+            type_ = vector_of(type_, lanes)
+        return self.builder.constants.number(neutral, type_)
 
     def _lanes(self, output: int, combination: Combination) -> int | None:
         """The lanes of vectors of an output; None if it is stored as scalars."""
@@ -312,56 +302,45 @@ class NestEmitter:
         return self.builder.binary(arith.SubiOp, value, excess)
 
     def _close_output(self, output: int) -> None:
-        """Stores the last running value."""
+        """Stores what the last running values amount to."""
         for combination in self.evaluator.combinations(self.part.output_masks[output]):
-            key = PartialKey(output, combination)
-            keys = [replace(key, slot=slot) for slot in self._total_slots(output)]
-            running = [self.running.pop(each) for each in keys]
-            for each in keys:
-                self.running.pop(replace(each, is_excess=True), None)
+            keys = [PartialKey(output, combination, slot) for slot in self._total_slots(output)]
+            running = [self.running.pop(key) for key in keys]
+            for key in keys:
+                self.running.pop(replace(key, is_excess=True), None)
             if self.part.is_folded_in_lanes(output):
-                result = self._fold_lanes(output, self.start.pop(key), running)
-            else:
-                (result,) = running
-                combiner = self.nest.combiners[output]
-                if combiner is not None and self._is_continued(output):
-                    result = self._continued(combiner[0], output, combination, result)
-            self._store(output, combination, result)
+                running = self._folded_lanes(output, running)
+            self._end(output, combination, running)
 
-    def _continued(
-        self, op: Operation, output: int, combination: Combination, terms: SSAValue
-    ) -> SSAValue:
-        """What a sum held before the loops of the nest, with what they add up."""
-        before, rounding = self._initial(output, combination), self.rounding
-        if rounding is None:
-            return self._combine(op, before, terms)
-        position = self.evaluator.position(combination)
-        return rounding.added(before, terms, position, self._lanes(output, combination))
-
-    def _store(self, output: int, combination: Combination, value: SSAValue) -> None:
-        evaluator = self.evaluator
+    def _end(self, output: int, combination: Combination, running: Sequence[SSAValue]) -> None:
+        """Stores an output: its one running value, or what it holds with several folded in."""
+        evaluator, rounding = self.evaluator, self.rounding.get(output)
         position, lanes = evaluator.position(combination), self._lanes(output, combination)
-        evaluator.outputs[output].store(value, position, lanes)
+        result = running[0]
+        if self.part.is_added_behind(output):
+            result = self._initial(output, combination)
+            for terms in running:
+                if rounding is None:
+                    result = self._folded(output, result, terms)
+                else:
+                    result = rounding.added(result, terms, position, lanes)
+        evaluator.outputs[output].store(result, position, lanes)
 
-    def _fold_lanes(self, output: int, start: SSAValue, running: Sequence[SSAValue]) -> SSAValue:
-        """`start` with all lanes of vectors of running values: pairs of vectors first."""
+    def _folded_lanes(self, output: int, running: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        """All lanes of vectors of running values, of each length: pairs of vectors first."""
         combiner = self.nest.combiners[output]
         assert combiner is not None
-        op_class, combine = type(combiner[0]), partial(self._combine, combiner[0])
         by_type: dict[Attribute, PairwiseFold] = {}
         for value in running:
-            by_type.setdefault(value.type, PairwiseFold(combine)).add(value)
-        result = start
-        for terms in by_type.values():
-            kind = CombiningKindAttr(COMBINERS[op_class].kind)
-            properties = {"kind": kind, "fastmath": REASSOCIATE}
-            folded = self.builder.write(vector.ReductionOp, [terms.total()], start.type, properties)
-            result = combine(result, folded)
-        return result
-
-    def _combine(self, op: Operation, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-        """The operation of a combiner on two scalars or vectors."""
-        return self.builder.write(type(op), [lhs, rhs], lhs.type, op.properties, op.location)
+            fold = partial(self._folded, output)
+            by_type.setdefault(value.type, PairwiseFold(fold)).add(value)
+        kind = CombiningKindAttr(COMBINERS[type(combiner[0])].kind)
+        properties = {"kind": kind, "fastmath": REASSOCIATE}
+        type_ = self.nest.outputs[output].type.element_type
+        return [
+            self.builder.write(vector.ReductionOp, [terms.total()], type_, properties)
+            for terms in by_type.values()
+        ]
 
     def _innermost(self) -> None:
         """
@@ -369,54 +348,47 @@ class NestEmitter:
 
         What several points of the tile fold into one element is loaded and stored once.
         """
-        evaluator = self.evaluator
+        evaluator, running = self.evaluator, self.running
         *_, values, folded = self.part.values
         everything = -1
-        combinations = evaluator.combinations(everything)
-        outputs = range(len(self.nest.combiners))
-        last = {
-            self._running_key(output, combination): number
-            for number, combination in enumerate(combinations)
-            for output in outputs
-        }
-        in_memory = last.keys() - self.running.keys()
+        points = [
+            (each, [self._running_key(output, each) for output in range(len(self.nest.outputs))])
+            for each in evaluator.combinations(everything)
+        ]
+        last = {key: number for number, (_, keys) in enumerate(points) for key in keys}
+        in_memory = last.keys() - running.keys()
         terms = {
             key: PairwiseFold(partial(self._folded, key.output))
             for key in last
             if self.nest.combiners[key.output] and key.output not in self.nest.products
         }
-        products = {
-            key
-            for key in in_memory
-            if key.output in self.nest.products and key.output in self.in_memory
-        }
-        for number, combination in enumerate(combinations):
+        for number, (combination, keys) in enumerate(points):
             for value in values:
                 own = evaluator.restrict(combination, self.nest.mask.get(value, 0))
                 self._write_value(value, own)
             evaluator.open_scope()
-            keys = [self._running_key(output, combination) for output in outputs]
-            held = [None if key in terms else self._held(key.output, combination) for key in keys]
+            for key in keys:
+                argument = self.nest.accumulators[key.output]
+                if key not in terms and argument in self.nest.folded and argument.first_use:
+                    if key not in running:
+                        running[key] = self._first(key)
+                    evaluator.remember(argument, combination, running[key])
             for value in folded:
                 self._write_value(value, combination)
             results: dict[PartialKey, SSAValue] = {}
-            for output, key in enumerate(keys):
+            for key in keys:
                 if key not in terms:
-                    results[key] = self._result(output, combination, held[output])
-                    if key in products and last[key] == number:
-                        self.running.pop(key, None)
-                        results[key] = self._with_terms(key, combination, results[key])
+                    results[key] = self._result(key, combination)
                     continue
-                terms[key].add(self._term(output, combination))
+                terms[key].add(self._term(key.output, combination))
                 if last[key] == number:
-                    results[key] = self._with_terms(key, combination, terms[key].total())
+                    results[key] = total = terms[key].total()
+                    if key in running:
+                        results[key] = self._folded(key.output, running[key], total)
             for key, result in results.items():
+                running[key] = result
                 if key in in_memory and last[key] == number:
-                    self.running.pop(key, None)
-                    own = evaluator.restrict(combination, self.part.output_masks[key.output])
-                    self._store(key.output, own, result)
-                else:
-                    self.running[key] = result
+                    self._end(key.output, key.combination, [running.pop(key)])
             evaluator.close_scope()
 
     def _term(self, output: int, combination: Combination) -> SSAValue:
@@ -424,47 +396,19 @@ class NestEmitter:
         term, is_vector = self.part.terms[output], self.vector is not None
         return self.evaluator.value(term, combination, is_vector=is_vector)
 
-    def _with_terms(self, key: PartialKey, combination: Combination, terms: SSAValue) -> SSAValue:
-        """The next value of an output, from the one that it holds and what a tile adds to it."""
-        held, output = self.running.get(key), key.output
-        if held is None:
-            own = self.evaluator.restrict(combination, self.part.output_masks[output])
-            held = self._initial(output, own)
-            if output in self.in_memory:
-                position, lanes = self.evaluator.position(own), self._lanes(output, own)
-                return self.in_memory[output].added(held, terms, position, lanes)
-        return self._folded(output, held, terms)
-
     def _folded(self, output: int, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-        """Two values of an output, folded into one."""
+        """Two values of an output, scalars or vectors, folded into one."""
         combiner = self.nest.combiners[output]
         assert combiner is not None
-        if output in self.nest.sums:
-            return (Number(self.builder, lhs) + Number(self.builder, rhs)).value
-        return self._combine(combiner[0], lhs, rhs)
+        op = combiner[0]
+        return self.builder.write(type(op), [lhs, rhs], lhs.type, op.properties, op.location)
 
-    def _held(self, output: int, combination: Combination) -> SSAValue | None:
-        """The running value of an output, or what it holds in memory if the body asks for it."""
-        argument = self.nest.accumulators[output]
-        value = self.running.get(self._running_key(output, combination))
-        if value is None:
-            if argument not in self.nest.folded or argument.first_use is None:
-                return None
-            own = self.evaluator.restrict(combination, self.part.output_masks[output])
-            value = self._initial(output, own)
-            if output in self.in_memory:
-                # What is in memory is added to with compensation, once per tile.
-                value = self.builder.constants.number(-0.0, value.type)
-        self.evaluator.remember(argument, combination, value)
-        return value
-
-    def _result(self, output: int, combination: Combination, held: SSAValue | None) -> SSAValue:
-        """The next value of an output, from the one that it holds."""
-        product = self.nest.products.get(output)
+    def _result(self, key: PartialKey, combination: Combination) -> SSAValue:
+        """The next running value of an output that is not folded in pairs."""
+        product = self.nest.products.get(key.output)
         if product is None:
-            return self._term(output, combination)
-        assert held is not None
-        return self.evaluator.multiply_add(product, held, combination)
+            return self._term(key.output, combination)
+        return self.evaluator.multiply_add(product, self.running[key], combination)
 
     def _running_key(self, output: int, combination: Combination) -> PartialKey:
         evaluator = self.evaluator

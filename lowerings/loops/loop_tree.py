@@ -230,6 +230,19 @@ class InnerLoops:
         """Whether an output is reduced over the vector dimension."""
         return self.order.vector is not None and not self.is_vector(output)
 
+    def is_added_behind(self, output: int) -> bool:
+        """
+        Whether running values of an output hold what these loops fold, to which what is in memory
+        comes when they are done: where lanes are folded, where loops around add to a sum, where a
+        sum is added to with compensation, and where a tile is folded in pairs before.
+        """
+        if self.output_levels[output] < len(self.order.loops):
+            around = any(self.nest.is_reduction[d] for d in self.nest.enclosing)
+            is_added = output in self.nest.sums and around
+        else:
+            is_added = self.nest.combiners[output] is not None and output not in self.nest.products
+        return is_added or self.is_folded_in_lanes(output) or output in self.in_memory
+
     def slots(self, output: int) -> list[int]:
         """The slots of an output's running values."""
         vector, lanes = self.order.vector, self.order.lanes
@@ -268,7 +281,8 @@ class InnerLoops:
 
     def _in_memory(self, output: int) -> SumInMemory | None:
         mask, loops, extents = self.output_masks[output], self.order.loops, self.nest.extents
-        added = [level for level, loop in enumerate(loops) if not mask >> loop.dimension & 1]
+        around = enumerate(loops[: self.output_levels[output]])
+        added = [level for level, loop in around if not mask >> loop.dimension & 1]
         level = added[0] if added else len(loops)
         own = [loop.dimension for loop in loops[level:] if mask >> loop.dimension & 1]
         # Elements of a tile of a loop around have no places of their own.

@@ -254,3 +254,32 @@ def test_many_random_schedules(batch: int) -> None:
     seeds = range(1000 + batch * 100, 1100 + batch * 100)
     assert check_nests(seeds) > 20
     assert check_contractions(seeds) > 20
+
+
+def test_each_sum_is_compensated_by_what_rounding_made_of_it_alone() -> None:
+    """Of two sums, tiles of a loop around add to one with compensation; the other is far smaller."""
+    text = """
+        func.func @main(%x : memref<1024x4xf32>, %y : memref<1024x4xf32>, %large : memref<4xf32>,
+                        %small : memref<4xf32>) attributes {xla.entry} {
+          linalg.generic {
+              indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>,
+                               affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d1)>],
+              iterator_types = ["reduction", "parallel"]}
+              ins(%x, %y : memref<1024x4xf32>, memref<1024x4xf32>)
+              outs(%large, %small : memref<4xf32>, memref<4xf32>) {
+          ^bb0(%a : f32, %b : f32, %sum : f32, %other : f32):
+            %0 = arith.addf %sum, %a : f32
+            %1 = arith.addf %other, %b : f32
+            linalg.yield %0, %1 : f32, f32
+          }
+          func.return
+        }"""
+    module = lowered_by(text, Schedule((Loop(0, 16), Loop(1, 4), Loop(0)), vector=1, lanes=4))
+    assert module is not None
+    source = np.random.default_rng(0)
+    large, small = source.uniform(1e8, 2e8, (1024, 4)), source.uniform(1, 2, (1024, 4))
+    sums = np.zeros((2, 4), np.float32)
+    terms = [each.astype(np.float32) for each in (large, small)]
+    MachineCode(module).run("main", [*terms, *sums])
+    wanted = np.stack([each.sum(0, dtype=np.float64) for each in terms])
+    np.testing.assert_allclose(sums, wanted, rtol=1e-6)
