@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TypeAlias, TypeGuard
 
 from xdsl.dialects.builtin import (
@@ -47,6 +47,7 @@ class Linear:
         return low, self.constant + sum(span for span in spans if span > 0)
 
 
+@lru_cache(4096)
 def linear_form(expression: AffineExpr) -> Linear | None:
     """`expression` as a linear function of dimensions; None where it is not one."""
     is_linear = expression.is_pure_affine() and not any(

@@ -109,14 +109,23 @@ class BodyEvaluator:
         }
         """The dimensions whose position is itself an index into memory."""
         self.outputs = [self.alone[access] for access in nest.outputs]
-        self._scopes: list[dict[tuple[object, ...], SSAValue]] = [{}]
+        self._known: dict[tuple[object, ...], SSAValue] = {}
+        self._scopes: list[list[tuple[object, ...]]] = [[]]
+        """What became known in each scope that is open."""
 
     def open_scope(self) -> None:
         """What is written from here on is known until `close_scope`."""
-        self._scopes.append({})
+        self._scopes.append([])
 
     def close_scope(self) -> None:
-        self._scopes.pop()
+        for key in self._scopes.pop():
+            self._known.pop(key, None)
+
+    def _keep(self, key: tuple[object, ...], value: SSAValue) -> SSAValue:
+        """Makes a value known until the open scope is closed."""
+        self._known[key] = value
+        self._scopes[-1].append(key)
+        return value
 
     def lanewise(self, value: SSAValue) -> Lanewise:
         return Lanewise.UNIFORM if self.lane_analysis is None else self.lane_analysis.of(value)
@@ -147,17 +156,11 @@ class BodyEvaluator:
             result[dimension] = self.points[dimension][number].position
         return result
 
-    def _known(self, key: tuple[object, ...]) -> SSAValue | None:
-        for scope in reversed(self._scopes):
-            if key in scope:
-                return scope[key]
-        return None
-
     def remember(self, value: SSAValue, combination: Combination, result: SSAValue) -> None:
         """Makes `result` what `value` of the body is at `combination`, in the open scope."""
         is_vector = self.lanewise(value) is Lanewise.VARYING
         own = self.restrict(combination, self.nest.mask[value])
-        self._scopes[-1][value, is_vector, own] = result
+        self._keep((value, is_vector, own), result)
 
     def value(self, value: SSAValue, combination: Combination, *, is_vector: bool) -> SSAValue:
         """The value in all lanes, or as a scalar."""
@@ -182,12 +185,12 @@ class BodyEvaluator:
         if type(owner) is arith.ConstantOp:
             return self._constant_vector(owner, lanes)
         key = (value, lanes, self.restrict(combination, mask))
-        known = self._known(key)
+        known = self._known.get(key)
         if known is None:
             known = self.builder.broadcast(self.scalar(value, combination), lanes)
             if lanewise is Lanewise.LINEAR:
                 known = self._spread(known, value, lanes)
-            self._scopes[-1][key] = known
+            self._keep(key, known)
         return known
 
     def _constant_vector(self, op: arith.ConstantOp, lanes: int) -> SSAValue:
@@ -209,17 +212,17 @@ class BodyEvaluator:
 
     def _written(self, value: SSAValue, combination: Combination, *, is_vector: bool) -> SSAValue:
         key = (value, is_vector, combination)
-        known = self._known(key)
+        known = self._known.get(key)
         if known is not None:
             return known
-        access, scope = self.nest.read.get(value), self._scopes[-1]
+        access = self.nest.read.get(value)
         if is_vector and access in self.turned and self._is_square(combination):
             self._read_turned(value, self.turned[access], combination)
         elif is_vector and access in self.together:
             self._read_together(self.together[access], combination)
         elif access is not None:
             lanes = self.lanes(combination) if is_vector else None
-            scope[key] = self.alone[access].load(self.position(combination), lanes)
+            return self._keep(key, self.alone[access].load(self.position(combination), lanes))
         else:
             op = value.owner
             assert isinstance(op, Operation)
@@ -227,8 +230,8 @@ class BodyEvaluator:
             results = self._write(op, combination, is_vector=is_vector)
             self.builder.location = outside
             for old, new in zip(op.results, results, strict=True):
-                scope[old, is_vector, combination] = new
-        return scope[key]
+                self._keep((old, is_vector, combination), new)
+        return self._known[key]
 
     def _is_square(self, combination: Combination) -> bool:
         """Whether the tile at a combination is a block that registers can transpose."""
@@ -249,14 +252,14 @@ class BodyEvaluator:
             rows.append(access.load(position, lanes))
         for number, column in enumerate(transpose_block(rows, self.builder)):
             own = (*combination[:place], number, *combination[place + 1 :])
-            self._scopes[-1][value, True, own] = column
+            self._keep((value, True, own), column)
 
     def _read_together(self, group: InterleavedAccess, combination: Combination) -> None:
         """Reads inputs whose elements alternate."""
         found = group.load_vectors(self.position(combination), self.lanes(combination))
         for argument, access in self.nest.read.items():
             if access in found:
-                self._scopes[-1][argument, True, combination] = found[access]
+                self._keep((argument, True, combination), found[access])
 
     def _write(
         self, op: Operation, combination: Combination, *, is_vector: bool

@@ -43,7 +43,8 @@ class LaneAnalysis:
         self._vectors: set[SSAValue] = set()
         self._part_bits = AttributeMemo(lambda type_: element_bits(part_type(type_)))
         for argument in (*nest.read, *nest.accumulators):
-            self._note_vector(argument)
+            if self._varies(argument):
+                self._note_vector(argument)
         for op in nest.ops:
             self._visit(op)
         # What is the same in all lanes is no vector of complex numbers, nor are folds of them.
@@ -55,10 +56,9 @@ class LaneAnalysis:
         return bool(self.nest.mask.get(value, 0) >> self.dimension & 1)
 
     def _note_vector(self, value: SSAValue) -> None:
-        if self._varies(value):
-            self._vectors.add(value)
-            if self._part_bits(value.type) is None:
-                self.is_possible = False
+        self._vectors.add(value)
+        if self._part_bits(value.type) is None:
+            self.is_possible = False
 
     def of(self, value: SSAValue) -> Lanewise:
         """How a value of the body, or one from outside, depends on the lane."""
@@ -80,13 +80,14 @@ class LaneAnalysis:
         return max(1, min(fitting, MOST_LANES))
 
     def _visit(self, op: Operation) -> None:
-        if not any(self._varies(result) for result in op.results):
+        varying = [result for result in op.results if self._varies(result)]
+        if not varying:
             return
         step = self._linear_step(op) if op.name in _LINEAR else None
         if step is not None:
             self.steps[op.results[0]] = step
             return
-        for result in op.results:
+        for result in varying:
             self._note_vector(result)
         if type(op) in COMPLEX:
             return

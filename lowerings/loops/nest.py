@@ -142,6 +142,8 @@ class Nest:
     def folded(self) -> Set[SSAValue]:
         """The values that depend on what an output holds from points before."""
         folded = {each for each in self.accumulators if each not in self._given}
+        if not folded:
+            return folded
         for op in self.ops:
             if not folded.isdisjoint(operands_in(op)):
                 folded.update(op.results)

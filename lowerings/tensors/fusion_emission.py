@@ -113,8 +113,10 @@ def fold(
     `constants` has an attribute for each operand that is constant. Results are exactly those of
     running the operation.
     """
-    if isinstance(op, arith.SelectOp):
+    if op.name == arith.SelectOp.name:
         return _fold_select(operands, constants)
+    if operands and constants.count(None) == len(constants):
+        return None
     if len(operands) == 2 and constants[1] is not None and constants[0] is None:
         return operands[0] if number_of(constants[1]) == _NEUTRAL.get(type(op), nan) else None
     numbers = [None if c is None else number_of(c) for c in constants]
