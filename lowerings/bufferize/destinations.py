@@ -60,7 +60,7 @@ def plan_destinations(
             if isinstance(chain[-1].dest.owner, tensor.EmptyOp):
                 parts = [(link.source, slice_of(link), link, 0) for link in chain]
                 _plan_insert_slice_chain(state, block, op.result, parts)
-        elif isinstance(op, tensor.ConcatOp):
+        elif type(op) is tensor.ConcatOp:
             _plan_insert_slice_chain(state, block, op.result, concatenated_parts(op))
 
 
@@ -93,7 +93,7 @@ def _made_from(
             expands=isinstance(op, tensor.CollapseShapeOp),
         )
         return op.src, ReshapedDestination(destination, undone)
-    if isinstance(op, tensor.CastOp):
+    if type(op) is tensor.CastOp:
         return op.source, destination
     if isinstance(op, scf.ForOp | scf.WhileOp):
         return carried_from(op, index), destination
@@ -109,7 +109,7 @@ def _replaced_input(state: Analysis, op: Operation, index: int) -> SSAValue | No
     An input that a large result can be written over, each element over the one that it is computed
     from: where the result has to be, there is room for the input before.
     """
-    if not isinstance(op, linalg.GenericOp) or not overwrites_destination(op, index):
+    if type(op) is not linalg.GenericOp or not overwrites_destination(op, index):
         return None
     result, maps = op.results[index], op.indexing_maps.data
     written = maps[len(op.inputs) + index]

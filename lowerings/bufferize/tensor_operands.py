@@ -94,7 +94,7 @@ def transposed_dimensions(op: Operation) -> tuple[int, ...] | None:
     For an operation that only transposes its input, which dimension of that each dimension of the
     result is; None for any other operation.
     """
-    if not isinstance(op, linalg.GenericOp) or len(ins_of(op)) != 1 or len(outs_of(op)) != 1:
+    if type(op) is not linalg.GenericOp or len(ins_of(op)) != 1 or len(outs_of(op)) != 1:
         return None
     yielded = op.body.block.first_op
     if not isinstance(yielded, linalg.YieldOp) or yielded.operands[0] is not op.body.block.args[0]:
@@ -112,7 +112,7 @@ def _loops(map_: AffineMap) -> list[AffineDimExpr]:
 
 def overwrites_destination(op: Operation, output: int) -> bool:
     """Whether a linalg operation writes all of this `outs` operand without reading it."""
-    if isinstance(op, linalg.GenericOp):
+    if type(op) is linalg.GenericOp:
         block = op.body.block
         count = len(ins_of(op))
         argument = block.args[count + output]
@@ -164,7 +164,7 @@ def destination_of_result(op: Operation, index: int) -> SSAValue | None:
     The operand whose content result `index` starts from, and whose buffer it would like to take
     over; None for operations without one, or that write all of the result anyway.
     """
-    if isinstance(op, tensor.InsertSliceOp | tensor.InsertOp):
+    if type(op) is tensor.InsertSliceOp or type(op) is tensor.InsertOp:
         return op.dest
     if is_linalg_operation(op) and not overwrites_destination(op, index):
         return linalg_outputs(op)[index]

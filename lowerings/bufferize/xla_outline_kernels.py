@@ -255,16 +255,16 @@ class MemoryExtents:
         owner = value.owner
         if isinstance(owner, Block):
             return Extent(value, 0, None)
-        if isinstance(owner, memref.GetGlobalOp):
+        if type(owner) is memref.GetGlobalOp:
             return Extent(owner.name_.string_value(), 0, None)
-        if isinstance(owner, memref.ViewOp):
+        if type(owner) is memref.ViewOp:
             arena = self.extent(owner.source)
             planned = planned_extent(owner)
             if planned is None:
                 return arena
             start, end = planned
             return Extent(arena.base, arena.start + start, arena.start + end)
-        if isinstance(owner, VIEWS):
+        if type(owner) in VIEWS:
             return self._view_extent(value, owner.operands[0])
         return Extent(value, 0, None)
 
@@ -617,7 +617,7 @@ def _does_one_computation(function: func.FuncOp) -> bool:
     if function.sym_visibility != StringAttr("private") or len(function.body.blocks) != 1:
         return False
     *ops, _ = function.body.block.ops
-    rest = [op for op in ops if not isinstance(op, (*VIEWS, arith.ConstantOp))]
+    rest = [op for op in ops if type(op) not in (*VIEWS, arith.ConstantOp)]
     if len(rest) != 1 or not is_linalg_operation(rest[0]):
         return False
     group = _Group(rest)

@@ -121,14 +121,14 @@ def _problems(function: func.FuncOp) -> Iterator[IllegalOp]:
         yield illegal_op(function, "it has an arena already")
         return
     for op in operations_in(function):
-        if isinstance(op, memref.AllocOp):
-            type = memref_type(op.memref)
+        if type(op) is memref.AllocOp:
+            own = memref_type(op.memref)
             if operands_of(op):
                 yield illegal_op(op, "its size is not static")
-            elif not has_identity_layout(type):
+            elif not has_identity_layout(own):
                 yield illegal_op(op, "it has a layout")
-            elif element_bytes(type.element_type) is None:
-                yield illegal_op(op, f"the size of {type.element_type} is not known")
+            elif element_bytes(own.element_type) is None:
+                yield illegal_op(op, f"the size of {own.element_type} is not known")
             elif outlives_its_iteration(op):
                 yield illegal_op(op, "its loop hands it on to the next iteration")
 
@@ -143,8 +143,8 @@ class _ModulePlanner:
 
     def plan(self, function: func.FuncOp) -> None:
         for op in operations_in(function):
-            if isinstance(op, memref.AllocOp) or (
-                isinstance(op, func.CallOp) and self._callee_arena(op) is not None
+            if type(op) is memref.AllocOp or (
+                type(op) is func.CallOp and self._callee_arena(op) is not None
             ):
                 order_uncounted_loops(op)
         reuse_results(function, self.written)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import UnrealizedConversionCastOp
 from xdsl.ir import Operation, SSAValue
@@ -21,6 +23,6 @@ VIEWS: tuple[type[Operation], ...] = (
 
 def viewed_by(value: SSAValue, views: tuple[type[Operation], ...] = VIEWS) -> SSAValue:
     """The memref that a chain of views starts from, as far as it is seen in its function."""
-    while isinstance(owner := value.owner, views):
-        value = owner.operands[0]
+    while type(owner := value.owner) in views:
+        value = cast(Operation, owner).operands[0]
     return value

@@ -51,9 +51,15 @@ def part_type(element_type: Attribute) -> Attribute:
 
 def element_bits(element_type: Attribute) -> int | None:
     """The width of a type that vectors can hold; None for complex numbers and the like."""
-    if isinstance(element_type, FixedBitwidthType):
-        return element_type.bitwidth
-    return 64 if isinstance(element_type, IndexType) else None
+    if _has_bits(type(element_type)):
+        return cast(FixedBitwidthType, element_type).bitwidth
+    return 64 if type(element_type) is IndexType else None
+
+
+@cache
+def _has_bits(class_: type[Attribute]) -> bool:
+    # `isinstance` asks an abstract class, which takes longer than all else.
+    return issubclass(class_, FixedBitwidthType)
 
 
 @lru_cache(4096)

@@ -122,7 +122,7 @@ class NestEmitter:
 
     def _write_value(self, value: SSAValue, combination: Combination) -> None:
         lanewise = self.evaluator.lanewise(value)
-        if isinstance(value.owner, arith.ConstantOp):
+        if type(value.owner) is arith.ConstantOp:
             return
         if lanewise is not Lanewise.VARYING:
             self.evaluator.scalar(value, combination)

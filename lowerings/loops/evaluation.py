@@ -224,8 +224,7 @@ class BodyEvaluator:
             lanes = self.lanes(combination) if is_vector else None
             return self._keep(key, self.alone[access].load(self.position(combination), lanes))
         else:
-            op = value.owner
-            assert isinstance(op, Operation)
+            op = cast(Operation, value.owner)
             outside = self.builder.at(op.location)
             results = self._write(op, combination, is_vector=is_vector)
             self.builder.location = outside

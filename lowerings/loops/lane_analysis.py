@@ -100,7 +100,7 @@ class LaneAnalysis:
             self.is_possible = False
 
     def _linear_step(self, op: Operation) -> int | None:
-        if isinstance(op, IndexOp):
+        if type(op) is IndexOp:
             return 1
         if isinstance(op, arith.IndexCastOp):
             return self.steps.get(op.input)
@@ -120,7 +120,7 @@ class LaneAnalysis:
         """The operands of an operation on vectors that must be vectors themselves."""
         if type(op) is memref.LoadOp:
             return [] if self.load_step(op) == 1 else op.indices[self.first_in_lanes(op) :]
-        if isinstance(op, arith.SelectOp) and self.of(op.cond) is Lanewise.UNIFORM:
+        if op.name == arith.SelectOp.name and self.of(op.operands[0]) is Lanewise.UNIFORM:
             return op.operands[1:]
         return op.operands
 

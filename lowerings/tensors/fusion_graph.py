@@ -66,7 +66,7 @@ def cost_of(op: Operation) -> int | None:
     found = _COSTS.get(type(op))
     if found is not None:
         return found
-    if isinstance(op, tensor.ExtractOp):
+    if type(op) is tensor.ExtractOp:
         last = op.indices[-1].owner if op.indices else None
         return CHEAP if last is None or isinstance(last, IndexOp) else SCATTERED_READ
     if op.regions or not op.name.startswith(_DIALECTS_OF_BODIES) or len(op.results) != 1:
@@ -202,15 +202,13 @@ class ReindexedView:
 
 def view_of(op: Operation, position: int) -> ReindexedView | None:
     """The view that an operation is; None if it is none that fusion looks through."""
-    match op:
-        case tensor.ExtractSliceOp():
-            transform = _slice_transform(op)
-        case tensor.ExpandShapeOp():
-            transform = _unit_transform(op.result, op.src)
-        case tensor.CollapseShapeOp():
-            transform = _unit_transform(op.result, op.src)
-        case _:
-            return None
+    # By class: `isinstance` of an operation costs as much as all else here.
+    if type(op) is tensor.ExtractSliceOp:
+        transform = _slice_transform(op)
+    elif type(op) is tensor.ExpandShapeOp or type(op) is tensor.CollapseShapeOp:
+        transform = _unit_transform(op.results[0], op.operands[0])
+    else:
+        return None
     return None if transform is None else ReindexedView(op, position, op.operands[0], transform)
 
 

@@ -80,7 +80,7 @@ def estimate_recomputation(
     node.cost -= sum(
         DIVISION - CHEAP
         for op in node.op.body.block.ops
-        if isinstance(op, arith.DivfOp)
+        if type(op) is arith.DivfOp
         and isinstance(op.rhs, BlockArgument)
         and op.rhs.index < len(origins)
         and exact_reciprocal(constant_of(origins[op.rhs.index][0])) is not None
@@ -213,7 +213,7 @@ class FusionPlan:
         self.operations = list(block.ops)
         for position, op in enumerate(self.operations):
             self.positions[op] = position
-            if isinstance(op, GenericOp):
+            if type(op) is GenericOp:
                 if schedule_of(op) is None if only is None else op in only:
                     self._add_generic(op, position)
             else:

@@ -78,7 +78,7 @@ class LinalgDetensorizePass(ReportingPass):
 
     def change(self, ctx: Context, op: ModuleOp) -> bool:
         """Goes through all loops from the inside out."""
-        loops = [each for each in operations_in(op) if isinstance(each, scf.WhileOp)]
+        loops = [each for each in operations_in(op) if type(each) is scf.WhileOp]
         changed = False
         for loop in reversed(loops):
             if any(map(is_tensor, loop.operands)) and _is_small(loop):

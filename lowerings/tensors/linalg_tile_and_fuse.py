@@ -127,7 +127,7 @@ class LinalgTileAndFusePass(ReportingPass):
 def _blocks(block: Block) -> Iterator[Block]:
     yield block
     for op in list(block.ops):
-        if not isinstance(op, GenericOp | FillOp):
+        if type(op) not in (GenericOp, FillOp):
             for region in op.regions:
                 for inner in region.blocks:
                     yield from _blocks(inner)

@@ -29,7 +29,7 @@ def insert_before(op: OperationT, anchor: Operation) -> OperationT:
     """
     block = anchor.parent
     assert block is not None
-    if isinstance(op.location, UnknownLoc):
+    if type(op.location) is UnknownLoc:
         op.location = anchor.location
     if op.regions or op.parent is not None:
         block.insert_op_before(op, anchor)
