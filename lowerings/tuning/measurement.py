@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from math import ceil, prod
@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     MemRefType,
     ModuleOp,
-    NoneAttr,
+    StridedLayoutAttr,
 )
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
@@ -28,7 +28,7 @@ from lowerings.bufferize.signatures import ALIASED_PARAMETER
 from lowerings.dialects.schedule import Schedule, set_schedule
 from lowerings.driver.collector import collector_paused
 from lowerings.driver.context import make_context
-from lowerings.driver.pass_manager import parse_passes
+from lowerings.driver.pass_manager import machine_target, parse_passes
 from lowerings.execution.arrays import allocate
 from lowerings.execution.emulator import Emulation, compile_for_emulator
 from lowerings.execution.loops_compiler import compile_loops_module
@@ -44,7 +44,7 @@ from lowerings.validation.inputs import InputKind, make_input
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
 from xla_dialect.mlir_text import read_mlir
-from xla_dialect.types import BY_NAME
+from xla_dialect.types import BY_TYPE
 from xla_dialect.xdsl.traversal import operations_in
 
 ENTRY = "main"
@@ -59,8 +59,8 @@ class KernelProgram:
     """
     A function that does one computation, and a loop that calls it.
 
-    Its parameters are the number of calls and the arrays, its results those arrays that it writes,
-    each in the memory of the parameter.
+    Its parameters are the number of calls and the arrays, its results the arrays again, each in the
+    memory of the parameter.
     """
 
     function: func.FuncOp
@@ -68,20 +68,17 @@ class KernelProgram:
     machine: Machine
     num_threads: int = 1
 
-    @cached_property
-    def types(self) -> Sequence[MemRefType[Attribute]]:
-        """Of its arrays, flat where they do not lie dense."""
-        types = (each for each in self.function.function_type.inputs if _is_memref(each))
-        return [_flat(cast("MemRefType[Attribute]", each)) for each in types]
-
     def lowered(self, schedule: Schedule) -> ModuleOp:
         """
         The program at the loops level, with a schedule for its main operation.
 
         Raises PassFailedException or XlaError for one that it does not admit.
         """
-        module = self._module()
-        kernel = functions_of(module)[self.function.sym_name.data]
+        module = read_mlir(self._entry_text(), make_context(), "<tuning>")
+        machine_target(self.machine).attach(module)
+        functions_of(module)[self.function.sym_name.data].detach()
+        kernel = self.function.clone()
+        module.body.block.add_op(kernel)
         set_schedule([op for op in operations_in(kernel) if type(op) in NESTS][-1], schedule)
         # Without verification: a fifth of the time to compile.
         with collector_paused():
@@ -90,70 +87,47 @@ class KernelProgram:
         return module
 
     @cached_property
-    def signature(self) -> Signature:
-        """What the program takes and returns."""
-        specs = self._specs
-        aliases = tuple((number, 1 + array) for number, array in enumerate(self.written))
-        results = tuple(specs[array] for array in self.written)
-        return Signature((ArraySpec.of("s64", 1), *specs), results, ENTRY, aliases)
+    def _arrays(self) -> Mapping[int, MemRefType[Attribute]]:
+        """The types of the arrays that the function takes, by the numbers of its arguments."""
+        return {
+            number: _at_the_start(cast("MemRefType[Attribute]", type_))
+            for number, type_ in enumerate(self.function.function_type.inputs)
+            if isinstance(type_, MemRefType)
+        }
 
-    @property
-    def _specs(self) -> tuple[ArraySpec, ...]:
-        return tuple(
-            ArraySpec.of(_element_name(each.element_type), *each.get_shape()) for each in self.types
-        )
+    @cached_property
+    def signature(self) -> Signature:
+        """What the program takes and returns: elements, with what lies between them."""
+        specs = tuple(map(_spec, self._arrays.values()))
+        aliases = tuple((number, 1 + number) for number in range(len(specs)))
+        return Signature((ArraySpec.of("s64", 1), *specs), specs, ENTRY, aliases)
 
     def make_buffers(self, kind: InputKind, seed: int) -> list[Array]:
         """Arrays for the kernel; where it loads by computed positions, integers are zero."""
-        arrays = make_input(Signature(self._specs, ()), kind, np.random.default_rng(seed))
+        signature = Signature(self.signature.results, ())
+        arrays = make_input(signature, kind, np.random.default_rng(seed))
         by_position = any(isinstance(op, memref.LoadOp) for op in operations_in(self.function))
         return [
             _aligned(np.zeros_like(array) if by_position and array.dtype.kind in "iu" else array)
             for array in arrays
         ]
 
-    @cached_property
-    def written(self) -> list[int]:
-        """The arrays that the kernel writes."""
-        arguments = [each for each in self.function.body.block.args if _is_memref(each.type)]
-        nests = [NESTS[type(op)](op) for op in operations_in(self.function) if type(op) in NESTS]
-        targets = {access.memref for nest in nests for access in nest.outputs}
-        if not targets <= set(arguments):
-            return list(range(len(arguments)))
-        return [number for number, each in enumerate(arguments) if each in targets]
-
-    def _module(self) -> ModuleOp:
-        module = read_mlir(self._entry_text(), make_context(), "<tuning>")
-        functions_of(module)[self.function.sym_name.data].detach()
-        module.body.block.add_op(self.function.clone())
-        return module
-
     def _entry_text(self) -> str:
-        parameters = ["%count: memref<1xi64>"]
-        lines: list[str] = []
-        arguments: list[str] = []
-        results: list[str] = []
-        for number, type_ in enumerate(self.function.function_type.inputs):
-            name = f"%a{number}"
-            if not _is_memref(type_):
-                lines.append(f"{name} = arith.constant {_scalar(type_)} : {type_}")
-                arguments.append(name)
+        inputs = self.function.function_type.inputs
+        parameters, results, lines = ["%count: memref<1xi64>"], list[str](), list[str]()
+        for number, type_ in enumerate(inputs):
+            own = self._arrays.get(number)
+            if own is None:
+                lines.append(f"%a{number} = arith.constant {_scalar(type_)} : {type_}")
                 continue
-            array = len(parameters) - 1
-            flat = self.types[array]
-            parameters.append(f"{name}: {flat}")
-            if array in self.written:
-                name = f"%r{number}"
-                results.append(f"{name}: {flat} {{{ALIASED_PARAMETER} = {1 + array} : i64}}")
-            arguments.append(name if flat == type_ else f"%v{number}")
-            if flat != type_:
-                strided = cast("MemRefType[Attribute]", type_)
-                lines += _view_lines(name, f"%v{number}", flat, strided)
-        inputs = ", ".join(map(str, self.function.function_type.inputs))
-        kernel = self.function.sym_name.data
+            results.append(f"%r{number}: {own} {{{ALIASED_PARAMETER} = {len(parameters)} : i64}}")
+            parameters.append(f"%p{number}: {own}")
+            lines.append(f'%a{number} = "memref.cast"(%r{number}) : ({own}) -> {type_}')
+        kernel, types = self.function.sym_name.data, ", ".join(map(str, inputs))
+        arguments = ", ".join(f"%a{number}" for number in range(len(inputs)))
         body = "\n".join(lines)
         return f"""
-            func.func private @{kernel}({inputs}) -> ()
+            func.func private @{kernel}({types}) -> ()
             func.func @{ENTRY}({", ".join(parameters + results)}) attributes {{xla.entry}} {{
               %zero = arith.constant 0 : index
               %one = arith.constant 1 : index
@@ -161,7 +135,7 @@ class KernelProgram:
               %times = arith.index_cast %number : i64 to index
               {body}
               scf.for %i = %zero to %times step %one {{
-                func.call @{kernel}({", ".join(arguments)}) : ({inputs}) -> ()
+                func.call @{kernel}({arguments}) : ({types}) -> ()
               }}
               func.return
             }}
@@ -173,49 +147,29 @@ def _passes_to_loops() -> tuple[ModulePass, ...]:
     return parse_passes(",".join(NATIVE[-1].passes))
 
 
-def _view_lines(
-    name: str, view: str, flat: MemRefType[Attribute], type_: MemRefType[Attribute]
-) -> list[str]:
-    """A strided view from the start of a flat array."""
-    shape, strides = list(type_.get_shape()), list(type_.get_strides() or ())
-    sizes = "x".join(map(str, [*shape, type_.element_type]))
-    static = f"memref<{sizes}, strided<{strides}>>"
-    whole = f"memref.reinterpret_cast {name} to offset: [0], sizes: {shape}, strides: {strides}"
-    return [
-        f"{view}x = {whole} : {flat} to {static}",
-        f'{view} = "memref.cast"({view}x) : ({static}) -> {type_}',
-    ]
-
-
-def _is_memref(type_: Attribute) -> bool:
-    return isinstance(type_, MemRefType)
-
-
 def _scalar(type_: Attribute) -> str:
-    if isinstance(type_, IndexType | IntegerType):
-        return "0"
-    if isinstance(type_, AnyFloat):
-        return "1.0"
-    raise NotTunable(f"a kernel that takes {type_}")
-
-
-def _flat(type_: MemRefType[Attribute]) -> MemRefType[Attribute]:
-    """The type of the dense array that a memref is a part of."""
-    if isinstance(type_.layout, NoneAttr):
-        return type_
-    shape = type_.get_shape()
-    strides = [each for each in type_.get_strides() or () if each is not None]
-    if len(strides) != len(shape) or min(strides, default=0) < 0:
+    if not isinstance(type_, IndexType | IntegerType | AnyFloat):
         raise NotTunable(f"a kernel that takes {type_}")
-    span = 1 + sum((n - 1) * stride for n, stride in zip(shape, strides, strict=True))
-    return MemRefType(type_.element_type, [span if prod(shape) else 0])
+    return "1.0" if isinstance(type_, AnyFloat) else "0"
 
 
-def _element_name(type_: Attribute) -> str:
-    for name, row in BY_NAME.items():
-        if row.type == type_:
-            return name
-    raise NotTunable(f"a kernel with elements of type {type_}")
+def _at_the_start(type_: MemRefType[Attribute]) -> MemRefType[Attribute]:
+    """A memref with the strides of another one, whose first element is that of its memory."""
+    layout = type_.layout
+    if isinstance(layout, StridedLayoutAttr):
+        layout = StridedLayoutAttr(layout.strides, 0)
+    return MemRefType(type_.element_type, type_.shape, layout)
+
+
+def _spec(type_: MemRefType[Attribute]) -> ArraySpec:
+    """Of all that lies from the first to the last element."""
+    row, strides = BY_TYPE.get(type_.element_type), type_.get_strides()
+    steps = [-1 if stride is None else stride for stride in strides or ()]
+    if row is None or strides is None or min(steps, default=0) < 0:
+        raise NotTunable(f"a kernel that takes {type_}")
+    shape = type_.get_shape()
+    last = sum((size - 1) * step for size, step in zip(shape, steps, strict=True))
+    return ArraySpec.of(row.name, last + 1 if prod(shape) else 0)
 
 
 def _aligned(array: Array) -> Array:
@@ -280,6 +234,11 @@ class Meter(ABC):
         """Of one run."""
 
     @cached_property
+    def arrays(self) -> list[Array]:
+        """What costs are measured on; they stay as they are."""
+        return self.program.make_buffers(InputKind.PLAIN, self.seed)
+
+    @cached_property
     def reference(self) -> Any:
         """What is right: the kernel with its default schedule."""
         return self.compiled(self.default)
@@ -333,20 +292,10 @@ class TimeMeter(Meter):
         """The least of three, after one that warms up."""
         return min([self._time(candidate, self._runs) for _ in range(4)][1:])
 
-    @cached_property
-    def _originals(self) -> list[Array]:
-        return self.program.make_buffers(InputKind.PLAIN, self.seed)
-
-    @cached_property
-    def _buffers(self) -> list[Array]:
-        return self.program.make_buffers(InputKind.PLAIN, self.seed)
-
     def _time(self, candidate: Runnable, runs: int) -> float:
-        for number in self.program.written:
-            np.copyto(self._buffers[number], self._originals[number])
-        count = np.array([runs], np.int64)
+        count, arrays = np.array([runs], np.int64), [*map(_aligned, self.arrays)]
         start = time.perf_counter()
-        candidate(count, *self._buffers)
+        candidate(count, *arrays)
         return (time.perf_counter() - start) / runs
 
 
@@ -390,9 +339,5 @@ class InstructionMeter(Meter):
     def cost(self, candidate: EmulatedKernel) -> float:
         """See `Meter`."""
         if not candidate.executed:
-            candidate(ONCE, *self._plain)
+            candidate(ONCE, *self.arrays)
         return float(candidate.executed[0])
-
-    @cached_property
-    def _plain(self) -> list[Array]:
-        return self.program.make_buffers(InputKind.PLAIN, self.seed)

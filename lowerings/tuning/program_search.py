@@ -214,7 +214,7 @@ class ProgramSearch:
         for kernel in kernels:
             try:
                 meter = make_meter(kernel)
-                cost = kernel.calls * meter.cost(meter.compiled(kernel.default))
+                cost = kernel.calls * meter.cost(meter.reference)
             except EmulatorMissing:
                 raise
             except XlaError as error:

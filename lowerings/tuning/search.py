@@ -12,6 +12,7 @@ from typing import Any
 from xdsl.utils.exceptions import DiagnosticException
 
 from lowerings.dialects.schedule import Schedule, ScheduleAttr
+from lowerings.execution.emulator import EmulationError
 from lowerings.tuning.measurement import MICROSECONDS, Meter, Unit
 from lowerings.tuning.space import Space, Strategy, TuningProblem, mutated, seeds
 from xla_dialect.diagnostics import XlaError
@@ -126,9 +127,8 @@ class Search:
     random: Random
 
     def __post_init__(self) -> None:
-        self._default = self.meter.compiled(self.problem.default)
-        self._best: tuple[Any, float] = self._default, 1.0
-        cost = self.meter.cost(self._default)
+        self._best: Any = self.meter.reference
+        cost = self.meter.cost(self._best)
         self.found = Found(self.problem.default, cost=cost, unit=self.meter.unit)
 
     def run(self, may_go_on: Callable[[Found], bool]) -> Found:
@@ -150,39 +150,33 @@ class Search:
 
     def _relative_time(self, schedule: Schedule) -> float:
         """Of a candidate, by the default's; infinite for one that cannot be taken."""
+        found, meter = self.found, self.meter
         try:
-            candidate = self.meter.compiled(schedule)
-        except (DiagnosticException, XlaError):
-            self.found.not_admitted += 1
-            return inf
+            candidate = meter.compiled(schedule)
+            is_wrong = meter.is_wrong(candidate)
         except Exception as error:
-            self.found.failures.append(f"{ScheduleAttr(schedule)}: {error!r}")
-            return inf
-        try:
-            is_wrong = self.meter.is_wrong(candidate)
-        except XlaError as error:
-            # In an emulator it ends its own process only.
-            self.found.failures.append(f"{ScheduleAttr(schedule)}: {error}")
+            is_refusal = isinstance(error, DiagnosticException | XlaError)
+            # In an emulator code that fails ends its own process only.
+            if is_refusal and not isinstance(error, EmulationError):
+                found.not_admitted += 1
+            else:
+                found.failures.append(f"{ScheduleAttr(schedule)}: {error!r}")
             return inf
         if is_wrong:
-            self.found.wrong += 1
+            found.wrong += 1
             return inf
-        self.found.measured += 1
-        best, best_ratio = self._best
-        ratio = self.meter.ratio(candidate, best, FIRST_TURNS)
+        found.measured += 1
+        ratio = meter.ratio(candidate, self._best, FIRST_TURNS)
         if ratio < BETTER:
-            ratio = self.meter.ratio(candidate, best, MORE_TURNS)
+            ratio = meter.ratio(candidate, self._best, MORE_TURNS)
+        relative = ratio * found.ratio
         if ratio < BETTER:
-            self._best = candidate, ratio * best_ratio
-            self.found.schedule, self.found.ratio = schedule, ratio * best_ratio
-        return ratio * best_ratio
+            self._best, found.schedule, found.ratio = candidate, schedule, relative
+        return relative
 
     def _confirm(self) -> None:
         """Compares the best with the default once more: products of ratios add up their errors."""
-        best, _ = self._best
-        if best is self._default:
-            return
-        ratio = self.meter.ratio(best, self._default, LAST_TURNS)
-        self.found.ratio = ratio
-        if ratio >= SURELY_BETTER:
+        if self._best is not self.meter.reference:
+            self.found.ratio = self.meter.ratio(self._best, self.meter.reference, LAST_TURNS)
+        if self.found.ratio >= SURELY_BETTER:
             self.found.schedule, self.found.ratio = self.problem.default, 1.0

@@ -44,8 +44,7 @@ class TuningProblem:
 
     def view(self, schedule: Schedule) -> Nest:
         """The iteration space with the dimensions merged that a schedule merges."""
-        nest = collapse_groups(self.nest, schedule.collapsed)
-        return nest
+        return collapse_groups(self.nest, schedule.collapsed)
 
     def foldable(self, schedule: Schedule) -> tuple[int, ...]:
         """The outputs that could start from a fill under a schedule."""
@@ -115,12 +114,18 @@ def _plans(nest: Nest, bits: int) -> Iterator[Schedule]:
 MOST_UNROLLED = 160
 """Vectors of a tile: larger ones take seconds to compile and leave the registers."""
 
-TILES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 24, 32)
+TILES = (2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 24, 32)
 BLOCKS = (16, 32, 64, 128, 256, 512, 1024, 4096)
-VECTORS = (1, 2, 3, 4, 5, 6, 8, 12, 16)
+LANES = (2, 4, 8, 16, 32, 64)
+"""Those that registers have for some type."""
+LESS_OFTEN = 0.1
+"""How often a primitive is left out, and none drawn in its place."""
 
 Draw: TypeAlias = Callable[[TuningProblem, Schedule, Random], "tuple[Any, ...] | None"]
-"""Arguments for a primitive, drawn for a schedule; None to leave one out."""
+"""
+Arguments for a primitive, drawn for a schedule; None to leave one out. Raises ScheduleError where
+there are none.
+"""
 
 
 def mutated(problem: TuningProblem, schedule: Schedule, random: Random) -> Schedule | None:
@@ -129,20 +134,22 @@ def mutated(problem: TuningProblem, schedule: Schedule, random: Random) -> Sched
     where the operation does not admit it.
     """
     name = random.choices([*DRAWS], [weight for _, weight in DRAWS.values()])[0]
-    arguments = DRAWS[name][0](problem, schedule, random)
     made = primitives_of(schedule, problem.nest.loop_dimensions)
-    before = [
-        number
-        for number, each in enumerate(made)
-        if each.name == name
-        and (arguments is None or name not in _OF_A_DIMENSION or each.arguments[0] == arguments[0])
-    ]
-    gone = random.choice(before) if before and (name != "tile" or random.random() < 0.5) else None
     try:
+        is_less = random.random() < LESS_OFTEN
+        arguments = None if is_less else DRAWS[name][0](problem, schedule, random)
+        before = [
+            number
+            for number, each in enumerate(made)
+            if each.name == name
+            and (not arguments or name not in _OF_A_DIMENSION or each.arguments[0] == arguments[0])
+        ]
+        is_added = name == "tile" and random.random() < 0.5
+        gone = random.choice(before) if before and not is_added else None
         found = _replayed(problem, [each for n, each in enumerate(made) if n != gone])
         if arguments is not None:
             found = Primitive(name, arguments).on(found)
-        if _unrolled(found) > MOST_UNROLLED * found.lanes:
+        if prod(loop.tile for loop in _innermost(found)) > MOST_UNROLLED * found.lanes:
             return None
         found = replace(found, folded_fills=problem.foldable(found))
         loops_by(problem.nest, found)
@@ -160,46 +167,40 @@ def _replayed(problem: TuningProblem, made: Iterable[Primitive]) -> Schedule:
     return schedule
 
 
-def _unrolled(schedule: Schedule) -> int:
-    innermost = {loop.dimension: loop.tile for loop in schedule.loops}
-    return prod(innermost.values())
+def _innermost(schedule: Schedule) -> list[Loop]:
+    """The last loop over each dimension, whose tile is unrolled."""
+    return [*{loop.dimension: loop for loop in schedule.loops}.values()]
 
 
-def _any_dimension(
-    problem: TuningProblem, schedule: Schedule, random: Random
-) -> tuple[int, int, int]:
-    """A dimension, its extent, and how much of it is unrolled."""
-    innermost = {loop.dimension: loop.tile for loop in schedule.loops}
-    dimension = random.choice(sorted(innermost))
-    extent = problem.view(schedule).extents[dimension]
-    return dimension, extent, innermost[dimension]
+def _size_of(sizes: Callable[[TuningProblem, Schedule, Loop, int], Iterable[int]]) -> Draw:
+    """Draws a dimension, and one of the sizes that fit its innermost loop and its extent."""
+
+    def draw(problem: TuningProblem, schedule: Schedule, random: Random) -> tuple[int, int]:
+        loop = random.choice(_innermost(schedule))
+        extent = problem.view(schedule).extents[loop.dimension]
+        found = sizes(problem, schedule, loop, extent)
+        fitting = sorted({size for size in found if 1 < size <= extent})
+        return loop.dimension, random.choice(fitting or [0])
+
+    return draw
 
 
-def _draw_tile(
-    problem: TuningProblem, schedule: Schedule, random: Random
-) -> tuple[int, int] | None:
-    dimension, extent, inside = _any_dimension(problem, schedule, random)
-    sizes = [*BLOCKS, *(ceil(extent / n / inside) * inside for n in (2, 3, 4))]
-    fitting = sorted(size for size in sizes if inside < size < extent)
-    return (dimension, random.choice(fitting)) if fitting else None
+def _tiles(problem: TuningProblem, schedule: Schedule, loop: Loop, extent: int) -> Iterable[int]:
+    parts = (ceil(extent / n / loop.tile) * loop.tile for n in (2, 3, 4))
+    return (size for size in (*BLOCKS, *parts) if loop.tile < size < extent)
 
 
-def _draw_unroll(
-    problem: TuningProblem, schedule: Schedule, random: Random
-) -> tuple[int, int] | None:
-    dimension, extent, _ = _any_dimension(problem, schedule, random)
-    if dimension == schedule.vector:
-        whole = ceil(extent / schedule.lanes)
-        factors = [count for count in {*VECTORS, whole} if 1 < count <= whole]
-    else:
-        divisors = [n for n in range(2, min(extent, 33)) if extent % n == 0]
-        factors = [size for size in (*TILES, *divisors) if 1 < size <= extent]
-    return (dimension, random.choice(sorted(factors))) if factors else None
+def _factors(problem: TuningProblem, schedule: Schedule, loop: Loop, extent: int) -> Iterable[int]:
+    count = ceil(extent / schedule.lanes) if loop.dimension == schedule.vector else extent
+    divisors = (n for n in range(2, TILES[-1]) if count % n == 0)
+    return (size for size in (*TILES, *divisors, count) if size <= count)
 
 
-def _draw_order(
-    problem: TuningProblem, schedule: Schedule, random: Random
-) -> tuple[int, ...] | None:
+def _lanes(problem: TuningProblem, schedule: Schedule, loop: Loop, extent: int) -> Iterable[int]:
+    return (lanes for lanes in (*LANES, extent) if lanes <= problem.vector_bits // 8)
+
+
+def _order(problem: TuningProblem, schedule: Schedule, random: Random) -> tuple[int, ...]:
     """One loop elsewhere, inside of copies."""
     copies = [number for number, step in enumerate(schedule.steps) if isinstance(step, Pack)]
     inside = schedule.steps[max(copies, default=-1) + 1 :]
@@ -209,48 +210,32 @@ def _draw_order(
     return tuple(order)
 
 
-def _draw_lanes(
+def _any_dimension(problem: TuningProblem, schedule: Schedule, random: Random) -> tuple[int]:
+    return (random.choice(_innermost(schedule)).dimension,)
+
+
+def _outer_dimension(
     problem: TuningProblem, schedule: Schedule, random: Random
-) -> tuple[int, int] | None:
-    """Of a length that registers have for some type."""
-    dimension, extent, _ = _any_dimension(problem, schedule, random)
-    if any(schedule.packs) or not problem.vector_bits:
-        return None
-    widest = max(1, problem.vector_bits // 8)
-    choices = [n for n in (2, 4, 8, 16, 32, 64) if n <= min(widest, max(extent, 2))]
-    return dimension, random.choice([*choices, extent] if extent <= widest else choices)
+) -> tuple[int] | None:
+    return (random.choice(schedule.loops[:3]).dimension,) if problem.threads > 1 else None
 
 
-def _draw_blocks(problem: TuningProblem, schedule: Schedule, random: Random) -> tuple[int] | None:
-    if schedule.transposed is not None or any(schedule.packs):
-        return None
-    return _any_dimension(problem, schedule, random)[:1]
-
-
-def _draw_shared(problem: TuningProblem, schedule: Schedule, random: Random) -> tuple[int] | None:
-    shared = random.choice([None, *schedule.loops[:3]])
-    return None if shared is None or problem.threads < 2 else (shared.dimension,)
-
-
-def _draw_pack(
+def _copy(
     problem: TuningProblem, schedule: Schedule, random: Random
-) -> tuple[Factor, Schedule, int] | None:
+) -> tuple[Factor, Schedule, int]:
     """A copy of either factor of a contraction, anywhere."""
-    nest = problem.view(schedule)
-    if contraction_of(nest) is None:
-        return None
     factor, place = random.choice([*Factor]), random.randrange(len(schedule.steps))
-    return factor, copy_along_lanes(nest, schedule, factor, place), place
+    return factor, copy_along_lanes(problem.view(schedule), schedule, factor, place), place
 
 
 DRAWS: dict[str, tuple[Draw, float]] = {
-    "unroll": (_draw_unroll, 6),
-    "interchange": (_draw_order, 3),
-    "vectorize": (_draw_lanes, 4),
-    "tile": (_draw_tile, 3),
-    "pack": (_draw_pack, 2),
-    "transpose": (_draw_blocks, 1),
-    "parallel": (_draw_shared, 1),
+    "unroll": (_size_of(_factors), 6),
+    "interchange": (_order, 3),
+    "vectorize": (_size_of(_lanes), 4),
+    "tile": (_size_of(_tiles), 3),
+    "pack": (_copy, 2),
+    "transpose": (_any_dimension, 1),
+    "parallel": (_outer_dimension, 1),
 }
 """By primitive: how its arguments are drawn, and how often, relative to the others."""
 _OF_A_DIMENSION = ("unroll", "tile")

@@ -9,6 +9,7 @@ from tunable_programs import PRODUCT, SPECS, elementwise, kernel_of
 from lowerings.dialects.schedule import Loop, Schedule
 from lowerings.driver.program import load_program
 from lowerings.execution.emulator import Emulation
+from lowerings.ir.target import Target
 from lowerings.scheduling.schedule_file import parse_schedule_file, read_schedule_file
 from lowerings.tuning.measurement import InstructionMeter, KernelProgram
 from lowerings.tuning.program_search import Limits, ProgramSearch
@@ -36,6 +37,13 @@ def test_costs_are_instructions() -> None:
     one_by_one = own.compiled(ONE_BY_ONE)
     assert not own.is_wrong(one_by_one)
     assert own.ratio(default, one_by_one, 1) == own.cost(default) / own.cost(one_by_one) < 1
+
+
+def test_a_kernel_is_lowered_for_its_machine() -> None:
+    """What math becomes depends on it, as in the program that the kernel is of."""
+    kernel = kernel_of(PRODUCT, SCALAR.machine)
+    module = KernelProgram(kernel.function, SCALAR.machine).lowered(kernel.default)
+    assert Target.of(module).vector_bits == SCALAR.machine.vector_bits == 0
 
 
 @pytest.mark.riscv64

@@ -36,6 +36,7 @@ class FakeMeter(Meter):
 
     def __init__(self) -> None:
         self.compiled_schedules: list[Schedule] = []
+        self.default = kernel_of(PRODUCT).default
 
     def compiled(self, schedule: Schedule) -> Schedule:
         self.compiled_schedules.append(schedule)
