@@ -327,8 +327,13 @@ def test_runs_of_scalars_are_called(step: str, count: int):
     [
         # What stands between, and uses a value, ends the run.
         (
-            "    {1}l = stablehlo.broadcast_in_dim {1}g, dims = [] : (tensor<f32>) -> tensor<3xf32>",
+            "    {1}l = stablehlo.broadcast_in_dim {1}g, dims = [] : (tensor<f32>) -> tensor<3xf32>\n"
+            "    {1}m = stablehlo.slice {1}l [0:1] : (tensor<3xf32>) -> tensor<1xf32>",
             0,
+        ),
+        (
+            "    {1}l = stablehlo.broadcast_in_dim {1}g, dims = [] : (tensor<f32>) -> tensor<3xf32>",
+            13,
         ),
         ("    {1}l = stablehlo.slice %z [0:1] : (tensor<3xf32>) -> tensor<1xf32>", 0),
         ("    {1}l = stablehlo.constant dense<1.0> : tensor<3xf32>", 13),
@@ -343,6 +348,52 @@ def test_what_ends_a_run(line: str, count: int):
 def test_runs_of_arrays_stay():
     text = chain(130, "tensor<2xf32>", NEXT)
     assert outline_equal_parts(text) == text
+
+
+LAYER = """\
+    {1}z = stablehlo.constant dense<0.0> : tensor<f32>
+    {1}a = stablehlo.reduce({0} init: {1}z) applies stablehlo.add across dimensions = [1] : ({2}, \
+tensor<f32>) -> tensor<4xf32>
+    {1}b = stablehlo.broadcast_in_dim {1}a, dims = [0] : (tensor<4xf32>) -> {2}
+    {1}c = stablehlo.subtract {0}, {1}b : {2}
+    {1}d = stablehlo.dot_general {1}c, %y, contracting_dims = [1] x [0] : ({2}, {2}) -> {2}
+    {1}e = stablehlo.tanh {1}d : {2}
+    {1}f = stablehlo.multiply {1}e, {1}e : {2}
+    {1}g = stablehlo.sine {1}f : {2}
+    {1}h = stablehlo.maximum {1}g, {1}d : {2}
+    {1} = stablehlo.add {1}h, {0} : {2}"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "last", "count"),
+    [
+        ("", "", "", 15),
+        # Kept for others, as the backward layers of a gradient would need it.
+        ("", "", "    %w{0} = stablehlo.negate %v{0}g : {1}\n", 0),
+        # What is copied stands among the lines of one, and is used by the next.
+        ("{1}g, {1}d", "{1}b, {1}d", "", 0),
+        # No contraction, in front of which nothing is fused.
+        (
+            "stablehlo.dot_general {1}c, %y, contracting_dims = [1] x [0]",
+            "chlo.broadcast_next_after {1}c, %y",
+            "",
+            0,
+        ),
+    ],
+)
+def test_layers_are_called(old: str, new: str, last: str, count: int):
+    type_ = "tensor<4x4xf32>"
+    text = chain(16, type_, LAYER.replace(old, new) if old else LAYER)
+    others = "".join(last.format(n, type_) for n in range(16))
+    outlined = outline_equal_parts(text.replace("    return %v15", f"{others}    return %v15"))
+    assert calls_in(outlined) == count
+    if count:
+        (body,) = re.findall(r"private @outlined_0\(.*?\{\n(.*?)\n  \}", outlined, re.DOTALL)
+        assert "dot_general" in body.split("\n")[0]
+        x, y = np.random.default_rng(0).normal(size=(2, 4, 4)).astype(np.float32)
+        (expected,) = lowerings.compile(text, backend="reference")(x, y)
+        (found,) = lowerings.compile(outlined, backend="reference")(x, y)
+        np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.jax

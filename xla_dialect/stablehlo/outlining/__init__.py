@@ -17,8 +17,8 @@ def outline_equal_parts(text: str) -> str:
     The text of a program of StableHLO, as JAX prints it, with its equal parts as functions.
 
     Those are private and `no_inline`. A program without them, or printed in another way, comes
-    back as it is. Found are updates, which compute results of the program, and runs of operations
-    on scalars.
+    back as it is. Found are updates, which compute results of the program, layers of models, what
+    else is repeated with contractions, and runs of operations on scalars.
     """
     lines = text.split("\n")
     if len(lines) < FEWEST_LINES or "@outlined_" in text:
@@ -26,7 +26,7 @@ def outline_equal_parts(text: str) -> str:
     # The first program of a process is short, and loads none of this.
     from xla_dialect.stablehlo.outlining.body import (  # noqa: PLC0415
         bodies_of,
-        outline_scalar_runs,
+        outline_runs,
         outline_updates,
     )
 
@@ -34,7 +34,10 @@ def outline_equal_parts(text: str) -> str:
     for body in bodies_of(lines):
         if body.is_entry:
             outline_updates(body, functions)
-        outline_scalar_runs(body, functions)
+        before = len(functions)
+        outline_runs(body, functions, scalars=False)
+        if len(functions) == before:
+            outline_runs(body, functions, scalars=True)
         lines[body.start : body.end] = body.lines()
     if not functions:
         return text

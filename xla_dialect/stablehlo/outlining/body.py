@@ -1,8 +1,9 @@
 """
 The body of a function as lines of text, and lines of it as a function of their own: runs, updates.
 
-Runs of operations on scalars that repeat themselves are loops of Python that JAX has unrolled. No
-memory would be saved by fusing them with others, so a call costs next to nothing.
+Runs of operations that repeat themselves are loops of Python that JAX has unrolled. Those on
+arrays, as the layers of a model, are cut in front of contractions, which take their operands from
+memory anyway. No memory would be saved by fusing those on scalars with others.
 
 An update computes results of a program elementwise, as far as nothing else needs it: a connected
 piece of the graph of elementwise operations whose values are used in it and by `return` only.
@@ -16,81 +17,79 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
+from itertools import chain
 from math import ceil, prod
 
 from xla_dialect.aliasing_attributes import ALIASING_OUTPUT
-from xla_dialect.stablehlo.ops import chlo, elementwise, operations_of
+from xla_dialect.stablehlo.op import PureOp
+from xla_dialect.stablehlo.ops import chlo, elementwise, operation_named, operations_of
 
-_FEWEST, _MOST = 8, 256
+_FEWEST, _MOST = 8, 1 << 10
 """How many operations a period has, counted as what they become, and how many at the most."""
 
 
-def outline_scalar_runs(body: FunctionLines, functions: list[str]) -> None:
-    """Has functions called, which are added to others, for the equal periods of runs."""
-    for run in _runs(body):
+def outline_runs(body: FunctionLines, functions: list[str], *, scalars: bool) -> None:
+    """
+    Has functions called, which are added to others, for the equal periods of runs: of operations on
+    `scalars`, or of any.
+    """
+    for run in _runs(body, scalars):
         kinds = _numbered([body.operations[number].kind for number in run])
         period = _period(kinds)
         weight = sum(body.operations[number].weight for number in run[:period])
         if _FEWEST <= weight <= _MOST:
-            last_uses = _last_uses(body, run)
             for start, end in _periodic(kinds, period):
-                parts = list(_parts(body, run, period, range(start, end), last_uses))
-                body.call_equal([part for part in parts if part.results], functions)
+                body.call_equal(_parts(body, run[start:end], period), functions)
 
 
-def _parts(
-    body: FunctionLines,
-    run: Sequence[int],
-    period: int,
-    places: range,
-    last_uses: Mapping[str, int],
-) -> Iterator[OutlinedPart]:
-    """The periods of a part of a run, cut where the fewest values are alive."""
-    defined = [body.operations[run[place]].result for place in places]
-    lives = list(zip(places, map(last_uses.__getitem__, defined), strict=True))
-    first = places.start + _narrowest(lives[: 2 * period], places.start + period, period)
-    for end in range(first + period, places.stop + 1, period):
-        yield body.part(run[end - period : end], _used_behind(end, last_uses))
+def _parts(body: FunctionLines, run: Sequence[int], period: int) -> Iterator[OutlinedPart]:
+    """
+    The periods of a run, cut where the least memory is alive; without those of whose arrays one is
+    used after the next period. All return what most do.
+    """
+    operations = [body.operations[number] for number in run]
+    lasts = [body.last_uses[operation.result] for operation in operations]
+    returned = set(body.sources(body.returned))
+
+    def alive(cut: int) -> int:
+        made = range(min(cut, len(run)))
+        return sum(operations[n].bytes for n in made if lasts[n] > run[cut - 1])
+
+    is_on_scalars = all(operation.is_scalar for operation in operations)
+    cuts = [cut for cut in range(period) if is_on_scalars or operations[cut].is_contraction]
+    first = min(cuts, key=lambda cut: alive(cut + period), default=len(run))
+    periods = [range(n, n + period) for n in range(first, len(run) - period + 1, period)]
+    used = [{n - own[0] for n in own if lasts[n] > run[own[-1]]} for own in periods]
+    counts = Counter(n for each in used for n in each)
+    for own, mine in zip(periods, used, strict=True):
+        lines = run[own[0] : own[-1] + 1]
+        is_kept = any(
+            lasts[n] > 2 * lines[-1] - lines[0] and not operations[n].is_scalar for n in own
+        )
+        mine.update(n for n, count in counts.items() if 2 * count > len(periods))
+        results = {operations[own[n]].result for n in mine} | returned
+        part = body.part(lines, results.__contains__)
+        if part.results and not is_kept and not body.has_copies_behind(lines):
+            yield part
 
 
-def _used_behind(end: int, last_uses: Mapping[str, int]) -> Callable[[str], bool]:
-    """Whether values are used at a place of a run, or behind it."""
-    return lambda value: last_uses[value] >= end
-
-
-def _runs(body: FunctionLines) -> Iterator[list[int]]:
-    """Lines of operations on scalars between which only constants and duplicates stand."""
+def _runs(body: FunctionLines, scalars: bool) -> Iterator[list[int]]:
+    """Lines of operations between which only what is copied and duplicates stand."""
     run: list[int] = []
     for number in range(len(body.before_return)):
         operation = body.operations.get(number)
         if operation is not None and (
-            operation.result in body.duplicates
-            or number in body.gone
-            or (operation.copies and not operation.operands)
+            operation.result in body.duplicates or number in body.gone or operation.copies
         ):
             continue
-        if operation is not None and operation.is_scalar and not operation.copies:
+        if operation is not None and (operation.is_scalar or not scalars):
             run.append(number)
         elif run:
             yield run
             run = []
     if run:
         yield run
-
-
-def _last_uses(body: FunctionLines, run: Sequence[int]) -> Mapping[str, int]:
-    """By value, the last place in a run that uses it; behind all of them where others do."""
-    places = {number: place for place, number in enumerate(run)}
-    found = defaultdict[str, int](int)
-    for number in range(run[0], len(body.before_return)):
-        operation = body.operations.get(number)
-        if operation is not None and operation.result in body.duplicates:
-            continue
-        used = body.values_of(number) if operation is None else operation.operands
-        found.update(dict.fromkeys(used, places.get(number, len(run))))
-    found.update(dict.fromkeys(body.returned, len(run)))
-    return found
 
 
 def _numbered(kinds: Sequence[tuple[str, str, str]]) -> list[int]:
@@ -123,15 +122,6 @@ def _periodic(kinds: Sequence[int], period: int) -> Iterator[tuple[int, int]]:
         if place - start >= period:
             yield start, place + period
         start = place + 1
-
-
-def _narrowest(lives: Sequence[tuple[int, int]], start: int, period: int) -> int:
-    """How far behind a place, less than a period, the fewest values are alive."""
-
-    def alive(cut: int) -> int:
-        return sum(defined < cut <= last for defined, last in lives)
-
-    return min(range(period), key=lambda offset: alive(start + offset))
 
 
 _MOST_USES = 8
@@ -167,23 +157,13 @@ def _connected(body: FunctionLines) -> Sequence[list[int]]:
         if operation.copies:
             continue
         part = parts[operation.result] = [number]
-        for source in _sources(body, operation):
+        for source in body.sources(operation.operands):
             other = parts.get(source, part)
             if other is not part:
                 small, part = sorted((part, other), key=len)
                 part += small
                 parts.update((body.operations[member].result, part) for member in small)
     return list({id(part): part for part in parts.values()}.values())
-
-
-def _sources(body: FunctionLines, operation: LineOperation) -> Iterator[str]:
-    """The values that an operation uses, those behind what is copied instead of that."""
-    for operand in operation.operands:
-        source = body.computed.get(operand)
-        if source is not None and source.copies:
-            yield from _sources(body, source)
-        else:
-            yield operand
 
 
 def _only_returned(body: FunctionLines) -> set[int]:
@@ -194,7 +174,7 @@ def _only_returned(body: FunctionLines) -> set[int]:
     inside = set[int]()
     for number in reversed(range(len(body.before_return))):
         operation = body.operations.get(number)
-        if operation is None:
+        if operation is None or not operation.is_elementwise:
             elsewhere.update(body.values_of(number))
             continue
         result, count = operation.result, uses[operation.result]
@@ -233,7 +213,7 @@ _MOST_COPIED = 8
 _FORMULAS = frozenset(op.name for op in operations_of(chlo) if issubclass(op, chlo.FormulaOp))
 """Functions that become dozens of operations."""
 
-_OPERATIONS = frozenset(
+_ELEMENTWISE = frozenset(
     {
         *_COPIED,
         *(op.name for op in operations_of(elementwise)),
@@ -245,13 +225,18 @@ _OPERATIONS = frozenset(
     }
 )
 
+_CONTRACTIONS = frozenset({"stablehlo.convolution", "stablehlo.dot", "stablehlo.dot_general"})
+
 _LINE = re.compile(
-    r"    (%[\w$.-]+) = ((?:stablehlo|chlo)\.\w+|(?:func\.)?call @[\w$.-]+)([^\n{]*) : ([^\n{]*)"
+    r"    (%[\w$.-]+) = ((?:stablehlo|chlo)\.\w+|(?:func\.)?call @[\w$.-]+)([^\n\"]*) : ([^\n{]*)"
 )
 _VALUE = re.compile(r"%[\w$.-]+(?:#[0-9]+)?")
 _STRING_OR_VALUE = re.compile(rf'"(?:[^"\\]|\\.)*"|{_VALUE.pattern}')
 """A string is not renamed, whatever stands in it."""
 _TYPE = re.compile(r"tensor<(?:[0-9]+x)*(?:[a-zA-Z0-9]+|complex<f[0-9]+>)>")
+_SIZE = re.compile("<[0-9]")
+_PARAMETER = re.compile(rf"(%[\w$.-]+): ({_TYPE.pattern})[,) ]")
+_CONTINUED = "     "
 _FUNCTION = re.compile(r"  func\.func (?:public |private )?(@[\w$.-]+)\(")
 _ENTRY = "  func.func public @main("
 _ALIASED = re.compile(
@@ -261,38 +246,32 @@ _RETURN = re.compile(r"    (?:func\.)?return ")
 
 
 class LineOperation:
-    """An elementwise operation of plain arrays, one that is fused with those, or a call of such."""
+    """An operation without effects on plain arrays, or a call of a function of such."""
 
-    def __init__(self, match: re.Match[str], weight: int, duplicates: Mapping[str, str]):
+    copies = 0
+    """How many operations are copied with this one; 0 where it is not."""
+    is_constant = False
+    """Whether it is copied with all that it is computed from."""
+
+    def __init__(
+        self, match: re.Match[str], weight: int, is_elementwise: bool, operands: Sequence[str]
+    ):
         """Of a line; `weight`: how many operations it becomes, about."""
         self.result, self.name, self.operand_text, self.types = match.groups()
         self.weight = weight
-        self.operands = _values(self.operand_text, duplicates)
-        found = [each.group() for each in _TYPE.finditer(self.types)]
-        self.result_type = found[-1] if found else ""
-        self.operand_types = self._operand_types(found)
-        """None where the types are not those of plain arrays."""
-        self.copies = 0
-        """How many operations are copied with this one; 0 where it is not."""
-
-    def _operand_types(self, found: Sequence[str]) -> Sequence[str] | None:
-        count = len(self.operands)
-        if "->" in self.types:
-            return found[:count] if len(found) == count + 1 else None
-        if self.name == "stablehlo.select":
-            return [found[0], found[1], found[1]] if len(found) == 2 else None
-        return list(found) * count if len(found) == 1 else None
+        self.is_elementwise = is_elementwise
+        """Whether it is fused with elementwise operations, as these are."""
+        self.operands = operands
+        self.result_type = self.types.rpartition(" ")[2]
+        self.bytes = _bytes(self.result_type)
+        self.is_contraction = self.name in _CONTRACTIONS
+        self.is_scalar = is_elementwise and not _SIZE.search(self.types)
+        """Whether it computes elements of arrays of rank 0."""
 
     @property
     def kind(self) -> tuple[str, str, str]:
         """What it computes, of whatever values."""
         return self.name, _VALUE.sub("%", self.operand_text), self.types
-
-    @property
-    def is_scalar(self) -> bool:
-        """Whether all its types are of rank 0."""
-        types = (*(self.operand_types or ()), self.result_type)
-        return not any(each[len("tensor<")].isdigit() for each in types)
 
 
 @dataclass(frozen=True)
@@ -315,11 +294,8 @@ class OutlinedPart:
 class FunctionLines:
     """The lines of a function between its head and its end."""
 
-    def __init__(self, head: str, lines: Sequence[str], start: int, elementwise: Mapping[str, int]):
-        """
-        The lines, the last of them the return, start behind the head in a text; `elementwise` has
-        the functions that may belong to parts, with the number of their operations.
-        """
+    def __init__(self, head: str, lines: Sequence[str], start: int, known: _Operations):
+        """The lines, the last of them the return, start behind the head in a text."""
         self.is_entry = head.startswith(_ENTRY)
         self.start, self.end = start, start + len(lines)
         *self.before_return, self._last = lines
@@ -327,6 +303,8 @@ class FunctionLines:
         """Those that may belong to parts, by their lines."""
         self.computed: dict[str, LineOperation] = {}
         """The same, by the names of their results."""
+        self._types = dict(_PARAMETER.findall(head))
+        """Those of values that parts may take."""
         self.duplicates: dict[str, str] = {}
         """Values that equal an earlier one, with that."""
         self.gone = set[int]()
@@ -336,27 +314,79 @@ class FunctionLines:
         """What stands instead of the last lines of parts, and the values it uses."""
         self._renamed: dict[str, str] = {}
         """How values are called that are among several results of a call."""
-        self._read(elementwise)
+        self._read(known)
         self.returned = _values(self._last, self.duplicates)
 
-    def _read(self, elementwise: Mapping[str, int]) -> None:
+    def _read(self, known: _Operations) -> None:
         equal: dict[tuple[str, ...], str] = {}
-        for number, line in enumerate(self.before_return):
-            match = _LINE.fullmatch(line) if len(line) <= _MOST_CHARACTERS else None
-            weight = 0 if match is None else _weight(match.group(2), elementwise)
-            if match is None or not weight:
+        name = ""
+        behind = chain(self.before_return[1:], (self._last,))
+        for number, (line, next_line) in enumerate(zip(self.before_return, behind, strict=True)):
+            if line.startswith("    %"):
+                name = line[4 : line.index(" ", 4)]
+            type_ = line[line.rfind(" ") + 1 :]
+            if not line.startswith(_CONTINUED) and _TYPE.fullmatch(type_):
+                self._types[name] = type_
+            match = known.match(line)
+            if match is None or next_line.startswith(_CONTINUED):
                 continue
-            operation = LineOperation(match, weight, self.duplicates)
-            if operation.operand_types is None:
+            operands = _values(match.group(3), self.duplicates)
+            weight, is_elementwise = known.of(match.group(2))
+            operation = LineOperation(match, weight, is_elementwise, operands)
+            if not weight or not self._types.keys() >= {operation.result, *operands}:
                 continue
-            if operation.name in _COPIED:
-                sources = (self.computed.get(each) for each in operation.operands)
-                copies = 1 + sum(source.copies for source in sources if source is not None)
+            sources = [self.computed.get(each) for each in operands]
+            is_constant = is_elementwise and all(each and each.is_constant for each in sources)
+            if operation.name in _COPIED or is_constant:
+                copies = 1 + sum(each.copies for each in sources if each is not None)
                 operation.copies = copies if copies <= _MOST_COPIED else 0
+                operation.is_constant = is_constant and operation.copies > 0
             self.operations[number] = self.computed[operation.result] = operation
             first = equal.setdefault((*operation.kind, *operation.operands), operation.result)
             if first != operation.result:
                 self.duplicates[operation.result] = first
+
+    @cached_property
+    def last_uses(self) -> Mapping[str, int]:
+        """
+        The last line before the return that uses a value, or something that is copied of it; -1
+        where none does.
+        """
+        found = defaultdict[str, int](lambda: -1)
+        for number in range(len(self.before_return)):
+            operation = self.operations.get(number)
+            if operation is None or not (operation.copies or operation.result in self.duplicates):
+                found.update(dict.fromkeys(self._behind(self.values_of(number)), number))
+        return found
+
+    def has_copies_behind(self, lines: Sequence[int]) -> bool:
+        """Whether what is copied of values of some lines stands among them and is used behind."""
+        own = {self.operations[number].result for number in lines}
+        between = map(self.operations.get, range(lines[0], lines[-1]))
+        return any(
+            each is not None
+            and each.copies > 0
+            and (self.last_uses[each.result] > lines[-1] or each.result in self.returned)
+            and not own.isdisjoint(self.sources(each.operands))
+            for each in between
+        )
+
+    def _behind(self, values: Iterable[str]) -> Iterator[str]:
+        """Some values, and those that what is copied among them is computed of."""
+        for value in values:
+            yield value
+            source = self.computed.get(value)
+            if source is not None and source.copies:
+                yield from self._behind(source.operands)
+
+    def sources(self, values: Iterable[str]) -> Iterator[str]:
+        """Some values, of what is copied those that it takes."""
+        for value in values:
+            source = self.computed.get(value)
+            if source is not None and source.copies:
+                yield from self.sources(source.operands)
+            else:
+                yield value
 
     def values_of(self, number: int) -> list[str]:
         """The values that a line names, instead of duplicates what they equal."""
@@ -369,8 +399,7 @@ class FunctionLines:
         body: list[str] = []
 
         def emit(operation: LineOperation) -> None:
-            types = operation.operand_types or ()
-            for operand, type_ in zip(operation.operands, types, strict=True):
+            for operand in operation.operands:
                 source = self.computed.get(operand)
                 if operand in names:
                     continue
@@ -378,7 +407,7 @@ class FunctionLines:
                     emit(source)
                     continue
                 names[operand] = f"%arg{len(parameters)}"
-                parameters.append((operand, type_))
+                parameters.append((operand, self._types[operand]))
             operands = iter([names[operand] for operand in operation.operands])
             text = _VALUE.sub(lambda match: next(operands), operation.operand_text)
             names[operation.result] = name = f"%{len(body)}"
@@ -465,27 +494,49 @@ def bodies_of(lines: Sequence[str]) -> list[FunctionLines]:
         elif name and _RETURN.match(line):
             places[name] = start, number
             name = ""
-    elementwise = {
-        name: end - start
-        for name, (start, end) in places.items()
-        if all(map(_is_elementwise, lines[start + 1 : end]))
-    }
+    known = _Operations({name: lines[start + 1 : end] for name, (start, end) in places.items()})
     return [
-        FunctionLines(lines[start], lines[start + 1 : end + 1], start + 1, elementwise)
+        FunctionLines(lines[start], lines[start + 1 : end + 1], start + 1, known)
         for start, end in places.values()
     ]
 
 
-def _is_elementwise(line: str) -> bool:
-    match = _LINE.fullmatch(line)
-    return match is not None and match.group(2) in _OPERATIONS
+class _Operations:
+    """What is known of operations by the names that lines have for them."""
+
+    def __init__(self, functions: Mapping[str, Sequence[str]]):
+        self._functions = functions
+        self._known = dict[str, tuple[int, bool]]()
+
+    def match(self, line: str) -> re.Match[str] | None:
+        """The operation in a line of its own."""
+        return _LINE.fullmatch(line) if len(line) <= _MOST_CHARACTERS else None
+
+    def of(self, name: str) -> tuple[int, bool]:
+        """
+        How many operations one becomes, about, 0 for what belongs to no part; and whether they are
+        elementwise.
+        """
+        if name not in self._known:
+            self._known[name] = 0, False
+            _, is_call, callee = name.rpartition("call ")
+            self._known[name] = self._of_function(callee) if is_call else _of_operation(name)
+        return self._known[name]
+
+    def _of_function(self, name: str) -> tuple[int, bool]:
+        lines = self._functions.get(name, ())
+        matches = list(map(self.match, lines))
+        found = [(0, False) if match is None else self.of(match.group(2)) for match in matches]
+        weights = [weight for weight, _ in found]
+        return sum(weights) if all(weights) else 0, all(each for _, each in found)
 
 
-def _weight(name: str, elementwise: Mapping[str, int]) -> int:
-    """How many operations one becomes, about; 0 for what belongs to no part."""
-    if name in _OPERATIONS:
-        return _OPERATIONS_OF_FORMULA if name in _FORMULAS else 1
-    return elementwise.get(name[name.find("@") :], 0)
+def _of_operation(name: str) -> tuple[int, bool]:
+    if name in _ELEMENTWISE:
+        return _OPERATIONS_OF_FORMULA if name in _FORMULAS else 1, True
+    found = operation_named(name)
+    is_pure = found is not None and (issubclass(found, PureOp) or name == "stablehlo.reduce")
+    return int(is_pure), False
 
 
 def by_text(parts: Iterable[OutlinedPart]) -> Mapping[tuple[str, ...], list[OutlinedPart]]:
