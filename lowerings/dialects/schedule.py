@@ -134,7 +134,7 @@ class Schedule:
 
         Raises ScheduleError (SR1) for a dimension without a loop.
         """
-        self._last(dimension)
+        self._loop(dimension)
         around = outer_steps(self.steps)
         steps = (*self.steps[:around], Loop(dimension, size), *self.steps[around:])
         return replace(self, steps=steps)
@@ -166,7 +166,7 @@ class Schedule:
         Unrolls the innermost loop over a dimension, `factor` times as far as it is, inside of all
         other loops. Of the vector dimension these are vectors.
         """
-        return self.with_tile(dimension, self._last(dimension).tile * factor)
+        return self.with_tile(dimension, self._loop(dimension)[1].tile * factor)
 
     def vectorize(self, dimension: int, lanes: int) -> Schedule:
         """
@@ -177,7 +177,7 @@ class Schedule:
         """
         if self.vector is not None:
             raise ScheduleError(f"(SR4) vectors lie along d{self.vector} already")
-        tiled = self.with_tile(dimension, self._last(dimension).tile * lanes)
+        tiled = self.with_tile(dimension, self._loop(dimension)[1].tile * lanes)
         return replace(tiled, vector=dimension, lanes=lanes)
 
     def transpose(self, dimension: int) -> Schedule:
@@ -194,13 +194,7 @@ class Schedule:
 
         Raises ScheduleError (SR1) for a dimension without that loop.
         """
-        loops = [(n, step) for n, step in enumerate(self.steps) if isinstance(step, Loop)]
-        own = [(n, loop) for n, loop in loops if loop.dimension == dimension]
-        if not 0 <= number < len(own):
-            raise ScheduleError(
-                f"(SR1) {len(own)} loops over d{dimension}; none is number {number}"
-            )
-        place, loop = own[number]
+        place, loop = self._loop(dimension, number)
         return self._replacing(place, replace(loop, is_parallel=True))
 
     def pack(self, factor: Factor | str, copy: Schedule, inside: int | None = None) -> Schedule:
@@ -251,18 +245,25 @@ class Schedule:
             known.get(self.transposed, self.transposed),
         )
 
-    def _last(self, dimension: int) -> Loop:
-        """The innermost loop over a dimension; raises ScheduleError (SR1) where there is none."""
-        last = {loop.dimension: loop for loop in self.loops}
-        if dimension not in last:
+    def _loop(self, dimension: int, number: int = -1) -> tuple[int, Loop]:
+        """
+        The place of a loop over a dimension, and the loop: that inside of so many others, or the
+        innermost one for -1. Raises ScheduleError (SR1) where there is none.
+        """
+        steps = enumerate(self.steps)
+        own = [(n, s) for n, s in steps if isinstance(s, Loop) and s.dimension == dimension]
+        if not own:
             raise ScheduleError(f"(SR1) no loop over d{dimension}")
-        return last[dimension]
+        if not -1 <= number < len(own):
+            raise ScheduleError(
+                f"(SR1) {len(own)} loops over d{dimension}; none is number {number}"
+            )
+        return own[number]
 
-    def with_tile(self, dimension: int, tile: int) -> Schedule:
-        """With another tile of the innermost loop over a dimension."""
-        last = self._last(dimension)
-        number = len(self.steps) - 1 - self.steps[::-1].index(last)
-        return self._replacing(number, replace(last, tile=tile))
+    def with_tile(self, dimension: int, tile: int, number: int = -1) -> Schedule:
+        """With another tile of a loop over a dimension: the innermost one, or as for `parallel`."""
+        place, loop = self._loop(dimension, number)
+        return self._replacing(place, replace(loop, tile=tile))
 
     def _replacing(self, number: int, step: Step) -> Schedule:
         return replace(self, steps=(*self.steps[:number], step, *self.steps[number + 1 :]))

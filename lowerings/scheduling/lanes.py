@@ -135,34 +135,34 @@ def in_parallel(nest: Nest, order: Schedule, least: float) -> Schedule:
     return best
 
 
-def block_columns(nest: Nest, order: Schedule, least: float) -> Schedule | None:
+def block_columns(nest: Nest, order: Schedule, least: float) -> Schedule:
     """
-    The order of a nest that walks along rows and adds them up, in blocks of columns that threads
-    share, or that long sums with compensation need.
+    An order that walks along rows and adds them up, in blocks of columns that threads can share,
+    or that long sums with compensation need; other orders, of less work than `least`, or with
+    narrow rows, as they are.
 
-    Each sum stays what it is. None for other nests, less work than `least`, or narrow rows.
+    Each sum stays what it is.
     """
     vector, lanes = order.vector, order.lanes
     first = next((n for n, loop in enumerate(order.loops) if nest.is_reduction[loop.dimension]), 0)
     outer, inner = order.loops[:first], order.loops[first:]
     if vector is None or any(order.packs) or not nest.is_reduction[inner[0].dimension]:
-        return None
+        return order
     if vector in nest.indexed or not is_independent(nest, vector):
-        return None
+        return order
     if any(loop.dimension == vector for loop in outer):
-        return None
+        return order
     widest = max(map(bytes_of_element, nest.accesses))
     columns = nest.extents[vector]
     is_shared = not outer and microseconds(nest, lanes) >= least
     if not is_shared and not (columns * widest > MOST_BYTES and _adds_long_sums(nest, order)):
-        return None
+        return order
     even = ceil(columns / _BALANCED_ITERATIONS)
     size = max(even, min(ceil(columns / 2), _BLOCK_BYTES // widest), _LEAST_BLOCK_BYTES // widest)
     size = ceil(min(size, MOST_BYTES // widest) / lanes) * lanes
-    if columns < 2 * size:
-        return None
-    blocked = replace(order, steps=(*outer, Loop(vector, size, is_parallel=is_shared), *inner))
-    return in_parallel(nest, blocked, least) if outer else blocked
+    return (
+        replace(order, steps=(*outer, Loop(vector, size), *inner)) if 2 * size <= columns else order
+    )
 
 
 def _adds_long_sums(nest: Nest, order: Schedule) -> bool:

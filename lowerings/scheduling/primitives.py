@@ -7,7 +7,7 @@ is refused where the operation does not admit what it gives: the rule says what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,42 +79,36 @@ class LoopNest:
         return pseudo_code(loops_by(self.nest, self.schedule).parts)
 
 
-def primitives_of(schedule: Schedule, dimensions: Iterable[int]) -> Sequence[Primitive]:
+def primitives_of(schedule: Schedule, dimensions: Iterable[int]) -> Iterator[Primitive]:
     """What makes a schedule of plain loops over some dimensions."""
-    made: list[Primitive] = []
-
-    def add(name: str, *arguments: Any) -> None:
-        made.append(Primitive(name, arguments))
-
     order = [loop.dimension for loop in schedule.loops]
     inner = [loop for n, loop in enumerate(schedule.loops) if loop.dimension not in order[n + 1 :]]
     outer = [loop for n, loop in enumerate(schedule.loops) if loop.dimension in order[n + 1 :]]
-    innermost = [loop.dimension for loop in inner]
     for group in schedule.collapsed:
-        add("collapse", *group)
+        yield Primitive("collapse", group)
     gone = {dimension for group in schedule.collapsed for dimension in group[:-1]}
+    innermost = [loop.dimension for loop in inner]
     if innermost != [dimension for dimension in dimensions if dimension not in gone]:
-        add("interchange", *innermost)
+        yield Primitive("interchange", tuple(innermost))
     for loop in outer:
-        add("tile", loop.dimension, loop.tile)
+        yield Primitive("tile", (loop.dimension, loop.tile))
     if order != [*(loop.dimension for loop in outer), *innermost]:
-        add("interchange", *order)
+        yield Primitive("interchange", tuple(order))
     for number, step in enumerate(schedule.steps):
         if isinstance(step, Pack):
-            add("pack", step.factor, step.copy, number)
+            yield Primitive("pack", (step.factor, step.copy, number))
     if schedule.vector is not None:
-        add("vectorize", schedule.vector, schedule.lanes)
+        yield Primitive("vectorize", (schedule.vector, schedule.lanes))
     if schedule.transposed is not None:
-        add("transpose", schedule.transposed)
+        yield Primitive("transpose", (schedule.transposed,))
     for loop in inner:
         lanes = schedule.lanes if loop.dimension in (schedule.vector, schedule.transposed) else 1
         if loop.tile > lanes:
-            add("unroll", loop.dimension, loop.tile // lanes)
+            yield Primitive("unroll", (loop.dimension, loop.tile // lanes))
     for number, loop in enumerate(schedule.loops):
         if loop.is_parallel:
-            add("parallel", loop.dimension, order[:number].count(loop.dimension))
+            yield Primitive("parallel", (loop.dimension, order[:number].count(loop.dimension)))
     if schedule.paired is not None:
-        add("pair", schedule.paired, schedule.odd, schedule.at_once)
+        yield Primitive("pair", (schedule.paired, schedule.odd, schedule.at_once))
     if schedule.folded_fills:
-        add("fold_fills", *schedule.folded_fills)
-    return made
+        yield Primitive("fold_fills", schedule.folded_fills)

@@ -14,7 +14,15 @@ from math import ceil
 
 from xdsl.ir import Operation
 
-from lowerings.dialects.schedule import Factor, Loop, Pack, Schedule, ScheduleError, outer_steps
+from lowerings.dialects.schedule import (
+    Factor,
+    Loop,
+    Pack,
+    Schedule,
+    ScheduleError,
+    Step,
+    outer_steps,
+)
 from lowerings.loops.contraction import contraction_of
 from lowerings.loops.initial_values import foldable_fills
 from lowerings.loops.lane_analysis import MOST_LANES
@@ -24,14 +32,14 @@ from lowerings.scheduling.contractions import copy_along_lanes
 from lowerings.tensors.fuse_into_consumer import fuse_into_consumer
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
 class TileLoop:
     """A loop over tiles of an operation: what a handle to a loop stands for."""
 
     owner: ScheduledOperation
     dimension: int
-    tile: int
-    is_parallel: bool = False
+    number: int
+    """How many loops over the dimension are around it; others come inside."""
 
 
 class ScheduledOperation:
@@ -46,14 +54,12 @@ class ScheduledOperation:
             known = ", ".join(sorted(each.name for each in NESTS))
             raise ScheduleError(f"it has no loops to be scheduled; {known} have")
         self.op, self.nest = op, nest_of(op)
-        self.around: list[TileLoop | Pack] = []
-        self.own = list(range(len(self.nest.extents)))
-        """The dimensions of its own loops, from the outside in."""
-        self.vector: int | None = None
-        self.lanes = 1
-        self.is_unrolled = False
-        """Whether no loop of its own is left."""
-        self.folded_fills: list[int] = []
+        self.schedule = Schedule.plain(len(self.nest.extents))
+        """
+        Loops over tiles and copies, around one loop over each dimension; those of one iteration,
+        which `finished` leaves out, too.
+        """
+        self.is_vectorized = False
 
     def fuse(self, producer: Operation) -> None:
         """
@@ -73,22 +79,31 @@ class ScheduledOperation:
     @property
     def loops(self) -> list[TileLoop]:
         """The loops around the operation, from the outside in."""
-        return [each for each in self.around if isinstance(each, TileLoop)]
+        order = [loop.dimension for loop in self.schedule.loops]
+        around = range(len(order) - len(self.nest.extents))
+        return [TileLoop(self, order[n], order[:n].count(order[n])) for n in around]
 
-    def _room(self, dimension: int, inside: TileLoop | None = None) -> int:
-        """The iterations of a dimension inside of the loops around, or of those before one."""
-        loops = self.loops
-        around = loops if inside is None else loops[: loops.index(inside)]
-        tiles = (loop.tile for loop in reversed(around) if loop.dimension == dimension)
-        return next(tiles, self.nest.extents[dimension])
+    @property
+    def _own(self) -> list[int]:
+        """The dimensions of the operation's own loops, from the outside in."""
+        loops = self.schedule.loops
+        return [loop.dimension for loop in loops[len(loops) - len(self.nest.extents) :]]
+
+    def _rooms(self, dimension: int) -> list[int]:
+        """The iterations of a dimension outside of each loop over it; the last is its own loop."""
+        tiles = (loop.tile for loop in self.schedule.loops if loop.dimension == dimension)
+        return [self.nest.extents[dimension], *tiles][:-1]
 
     def _require_loops(self) -> None:
-        if self.is_unrolled:
+        if self.is_vectorized:
             raise ScheduleError("it is vectorized, which comes after all other steps but unrolling")
 
-    def _require_permutation(self, order: Sequence[int], name: str) -> None:
-        if sorted(order) != list(range(len(self.own))):
-            raise ScheduleError(f"{name} {list(order)} is no order of its {len(self.own)} loops")
+    def _ordered(self, order: Sequence[int], name: str) -> list[int]:
+        """The dimensions of its own loops in an order that counts these."""
+        own = self._own
+        if sorted(order) != list(range(len(own))):
+            raise ScheduleError(f"{name} {list(order)} is no order of its {len(own)} loops")
+        return [own[position] for position in order]
 
     def tile(
         self, sizes: Sequence[int], interchange: Sequence[int] = (), *, in_parallel: bool = False
@@ -99,34 +114,34 @@ class ScheduledOperation:
         Of loops in parallel the threads share the outermost one.
         """
         self._require_loops()
-        if len(sizes) > len(self.own):
-            raise ScheduleError(f"{len(sizes)} sizes for {len(self.own)} loops")
+        own = self._own
+        if len(sizes) > len(own):
+            raise ScheduleError(f"{len(sizes)} sizes for {len(own)} loops")
         if any(size < 0 for size in sizes):
             raise ScheduleError(f"tile sizes {list(sizes)}; none is negative")
-        order = [*interchange, *(p for p in range(len(self.own)) if p not in interchange)]
-        self._require_permutation(order, "interchange")
-        made: list[TileLoop] = []
-        for position in order:
-            if position < len(sizes) and sizes[position]:
-                dimension = self.own[position]
-                tile = max(1, min(sizes[position], self._room(dimension)))
-                is_shared = in_parallel and not any(e.is_parallel for e in (*self.loops, *made))
-                made.append(TileLoop(self, dimension, tile, is_shared))
-        self.around.extend(made)
-        return made
+        wanted = dict(zip(own, sizes, strict=False))
+        order = [*interchange, *(p for p in range(len(own)) if p not in interchange)]
+        before = len(self.loops)
+        for dimension in self._ordered(order, "interchange"):
+            if size := wanted.get(dimension):
+                *outer, room = self._rooms(dimension)
+                self.schedule = self.schedule.tile(dimension, max(1, min(size, room)))
+                if in_parallel and not any(loop.is_parallel for loop in self.schedule.loops):
+                    self.schedule = self.schedule.parallel(dimension, len(outer))
+        return self.loops[before:]
 
     def counts_to_sizes(self, counts: Sequence[int]) -> list[int]:
         """The tile sizes that divide each loop among so many threads."""
-        if len(counts) > len(self.own) or any(count < 0 for count in counts):
-            raise ScheduleError(f"numbers of threads {list(counts)} for {len(self.own)} loops")
-        rooms = map(self._room, self.own)
+        own = self._own
+        if len(counts) > len(own) or any(count < 0 for count in counts):
+            raise ScheduleError(f"numbers of threads {list(counts)} for {len(own)} loops")
+        rooms = (self._rooms(dimension)[-1] for dimension in own)
         return [count and ceil(n / count) for count, n in zip(counts, rooms, strict=False)]
 
     def interchange(self, order: Sequence[int]) -> None:
         """Orders the operation's own loops; later steps count them in this order."""
         self._require_loops()
-        self._require_permutation(order, "iterator_interchange")
-        self.own = [self.own[position] for position in order]
+        self.schedule = self.schedule.interchange(*self._ordered(order, "iterator_interchange"))
 
     def promote(self, operand: int) -> None:
         """Copies what the loops inside read of an operand, a factor of a contraction."""
@@ -139,7 +154,8 @@ class ScheduledOperation:
         for factor, value in zip(Factor, (contraction.left, contraction.right), strict=True):
             _, needed = self.nest.slice([value])
             if needed.intersection(arguments) == {arguments[operand]}:
-                self.around.append(Pack(factor, Schedule(())))
+                # Which loops the copy has follows from those that come inside.
+                self.schedule = self.schedule.pack(factor, Schedule(()))
                 return
         raise ScheduleError(f"(SR9) operand {operand} is no factor of a contraction")
 
@@ -151,10 +167,11 @@ class ScheduledOperation:
         `sizes` may be larger than the loops, as for MLIR's masked vectors; none are the loops' own.
         """
         self._require_loops()
-        rooms = [self._room(dimension) for dimension in self.own]
+        own = self._own
+        rooms = [self._rooms(dimension)[-1] for dimension in own]
         sizes = sizes or rooms
-        if len(sizes) != len(self.own) or any(size < 0 for size in sizes):
-            raise ScheduleError(f"sizes {list(sizes)} for {len(self.own)} loops")
+        if len(sizes) != len(own) or any(size < 0 for size in sizes):
+            raise ScheduleError(f"sizes {list(sizes)} for {len(own)} loops")
         for position, (size, room) in enumerate(zip(sizes, rooms, strict=True)):
             if size < room:
                 raise ScheduleError(
@@ -163,70 +180,68 @@ class ScheduledOperation:
         outputs = range(len(self.nest.outputs))
         candidates = [
             (self._unit_strides(dimension), position)
-            for position, dimension in enumerate(self.own)
+            for position, dimension in enumerate(own)
             if rooms[position] > 1
             and all(has_vector_result(self.nest, dimension, each) for each in outputs)
         ]
-        self.is_unrolled = True
+        self.is_vectorized = True
         if candidates:
             _, position = max(candidates)
-            self.vector, room = self.own[position], rooms[position]
-            self.lanes = max(n for n in range(1, min(room, MOST_LANES) + 1) if room % n == 0)
+            room = rooms[position]
+            lanes = max(n for n in range(1, min(room, MOST_LANES) + 1) if room % n == 0)
+            self.schedule = self.schedule.vectorize(own[position], lanes)
+        for dimension, room in zip(own, rooms, strict=True):
+            self.schedule = self.schedule.with_tile(dimension, room)
 
     def _unit_strides(self, dimension: int) -> int:
         return sum(a.strides is not None and a.strides[dimension] == 1 for a in self.nest.accesses)
 
     def unroll(self, loop: TileLoop, factor: int, *, with_jam: bool) -> None:
         """Unrolls a loop, inside of all loops that it holds; without jam it must hold none."""
-        dimension = loop.dimension
         if factor < 1:
             raise ScheduleError(f"(SR2) unrolled {factor} times")
-        inside = self.around[self.around.index(loop) + 1 :]
-        own = {d for d in self.own if self._room(d) > 1 and not self.is_unrolled}
+        schedule, dimension, rooms = self.schedule, loop.dimension, self._rooms(loop.dimension)
+        own = () if self.is_vectorized else [d for d in self._own if self._rooms(d)[-1] > 1]
         if dimension in own:
             raise ScheduleError(f"the loop holds others over d{dimension}; vectorize before")
-        if any(isinstance(e, TileLoop) and e.dimension == dimension for e in inside):
+        if loop.number + 2 < len(rooms):
             raise ScheduleError(f"the loop holds others over d{dimension}")
-        if not with_jam and (inside or own):
+        last = schedule.steps[-1 - len(self.nest.extents)]
+        if not with_jam and (own or isinstance(last, Pack) or self.loops[-1] != loop):
             raise ScheduleError("the loop holds others; transform.loop.unroll_and_jam unrolls it")
-        loop.tile = min(
-            loop.tile * factor, self._in_vectors(dimension, self._room(dimension, loop))
-        )
-        self.own = [each for each in self.own if each != dimension]
-
-    def _in_vectors(self, dimension: int, iterations: int) -> int:
-        """So many iterations of a dimension, in whole vectors if these lie along it."""
-        lanes = self.lanes if dimension == self.vector else 1
-        return ceil(iterations / lanes) * lanes
+        lanes = schedule.lanes if dimension == schedule.vector else 1
+        room, tile = rooms[-2:]
+        tile = min(tile * factor, ceil(room / lanes) * lanes)
+        self.schedule = schedule.with_tile(dimension, tile, loop.number).with_tile(dimension, tile)
 
     def fold_fill(self, fill: Operation) -> bool:
         """Starts the outputs that an operation fills from its scalar; returns whether it does."""
-        fills = foldable_fills(self.nest, self.schedule().steps)
+        fills = foldable_fills(self.nest, self.finished().steps)
         outputs = [output for output, op in fills.items() if op is fill]
-        self.folded_fills.extend(outputs)
+        self.schedule = self.schedule.fold_fills(*self.schedule.folded_fills, *outputs)
         return bool(outputs)
 
-    def schedule(self) -> Schedule:
-        """What the steps so far say; loops of one iteration are left out."""
+    def finished(self) -> Schedule:
+        """
+        What the steps so far say, without loops of one iteration: a tile that is unrolled whole is
+        that of the loop around it, if that is as far inside.
+        """
         room = list(self.nest.extents)
-        steps: list[Loop | Pack] = []
-        own = () if self.is_unrolled else map(Loop, self.own)
-        for each in (*self.around, *own):
-            if isinstance(each, Pack):
-                steps.append(each)
-            elif each.tile < room[each.dimension]:
-                room[each.dimension] = each.tile
-                steps.append(Loop(each.dimension, each.tile, each.is_parallel))
+        steps: list[Step] = []
+        for step in self.schedule.steps:
+            if isinstance(step, Pack) or step.tile < room[step.dimension]:
+                steps.append(step)
+            if isinstance(step, Loop):
+                room[step.dimension] = min(step.tile, room[step.dimension])
         inside = steps[outer_steps(steps) :]
-        unrolled = {step.dimension for step in inside if isinstance(step, Loop)}
+        named = {step.dimension for step in inside if isinstance(step, Loop)}
+        whole = {loop.dimension: loop for loop in self.schedule.loops}
         for dimension in reversed(range(len(room))):
-            if room[dimension] == 1 or dimension in unrolled:
-                continue
-            # A single iteration may be anywhere; fills are folded if reductions come last.
-            is_last = self.nest.is_reduction[dimension]
-            whole = Loop(dimension, self._in_vectors(dimension, room[dimension]))
-            steps.insert(len(steps) if is_last else outer_steps(steps), whole)
-        schedule = Schedule(tuple(steps), self.vector, self.lanes).fold_fills(*self.folded_fills)
+            if room[dimension] != 1 and dimension not in named:
+                # A single iteration may be anywhere; fills are folded if reductions come last.
+                is_last = self.nest.is_reduction[dimension]
+                steps.insert(len(steps) if is_last else outer_steps(steps), whole[dimension])
+        schedule = replace(self.schedule, steps=tuple(steps))
         for place, step in enumerate(steps):
             if isinstance(step, Pack):
                 copy = copy_along_lanes(self.nest, schedule, step.factor, place)

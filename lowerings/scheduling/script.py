@@ -5,7 +5,8 @@ operations a step consumes. What the steps do is in `structured_steps` and `cont
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeAlias
 
@@ -21,6 +22,7 @@ from lowerings.loops.schedule_rules import loops_by
 from lowerings.rewriting.conversion import describe_place
 from lowerings.rewriting.failure import FailedAt, describe_location
 from lowerings.scheduling.scheduled_operation import ScheduledOperation, TileLoop
+from lowerings.tensors.fusion_decisions import FusionError
 from xla_dialect.xdsl.traversal import operations_in
 
 Payload: TypeAlias = "Operation | TileLoop | Attribute"
@@ -50,13 +52,12 @@ def described(payload: Payload) -> str:
             return f"parameter {payload}"
 
 
-Steps: TypeAlias = (
-    "Mapping[type[Operation], Callable[[Script, Any, Sequence[Handle]], Sequence[Handle] | None]]"
-)
+Step: TypeAlias = "Callable[[Script, Any, Sequence[Handle]], Sequence[Handle] | None]"
 """
-What transform operations do, given the handles of their operands; they return those of their
-results, if they have some.
+What a transform operation does, given the handles of its operands; it returns those of its results,
+if it has some.
 """
+Steps: TypeAlias = Mapping[type[Operation], Step]
 
 
 @dataclass
@@ -107,10 +108,8 @@ class Script:
         for op, step in self.changed_by.items():
             if op not in alive:
                 continue
-            try:
-                loops_by(self.scheduled[op].nest, self.scheduled[op].schedule())
-            except ScheduleError as error:
-                self.fail(step, str(error), op)
+            with self.failing(step, op):
+                loops_by(self.scheduled[op].nest, self.scheduled[op].finished())
         self.changed_by.clear()
 
     def run_sequence(
@@ -190,11 +189,8 @@ class Script:
             self.fail(step, "this is no operation", payload)
         found = self.scheduled.get(payload)
         if found is None:
-            try:
-                found = ScheduledOperation(payload)
-            except (ScheduleError, PassFailedException) as error:
-                self.fail(step, str(error), payload)
-            self.scheduled[payload] = found
+            with self.failing(step, payload):
+                found = self.scheduled[payload] = ScheduledOperation(payload)
         return found
 
     def replace(self, old: Operation, new: Operation) -> None:
@@ -207,8 +203,18 @@ class Script:
 
     def give_schedule(self, scheduled: ScheduledOperation, step: Operation) -> None:
         """Makes an operation carry what steps have made of its loops."""
-        set_schedule(scheduled.op, scheduled.schedule())
+        set_schedule(scheduled.op, scheduled.finished())
         self.changed_by[scheduled.op] = step
+
+    @contextmanager
+    def failing(self, step: Operation, payload: Payload) -> Generator[None]:
+        """Fails a step for what it is to change, with the reason why that cannot be."""
+        try:
+            yield
+        except FusionError as error:
+            self.fail(step, error.reason, payload)
+        except (ScheduleError, PassFailedException) as error:
+            self.fail(step, str(error), payload)
 
     def fail(self, step: Operation, message: str, *payload: Payload) -> NoReturn:
         """Raises ScriptError for a step, or SilenceableFailure if it names what it fails for."""

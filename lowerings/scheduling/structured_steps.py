@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DenseArrayBase, IntegerAttr
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.dialects.transform import TileOp
 from xdsl.ir import Operation
-from xdsl.utils.exceptions import PassFailedException
 
-from lowerings.dialects.schedule import ScheduleError
 from lowerings.dialects.transform_structured import (
     FuseIntoContainingOp,
     GeneralizeOp,
@@ -25,14 +23,42 @@ from lowerings.dialects.transform_structured import (
 )
 from lowerings.ir.named_operations import generalize
 from lowerings.scheduling.scheduled_operation import ScheduledOperation, TileLoop
-from lowerings.scheduling.script import Handle, Payload, Script, Steps, operations_of
-from lowerings.tensors.fusion_decisions import FusionError
+from lowerings.scheduling.script import Handle, Payload, Script, Step, Steps, operations_of
+
+Change: TypeAlias = Callable[[ScheduledOperation], Sequence[TileLoop] | None]
+"""What a step does to the loops of each operation; it returns those that it makes."""
+
+
+def _changing(change_of: Callable[[Script, Any, Sequence[Handle]], Change | None]) -> Step:
+    """
+    A step that changes the loops of each operation of its first handle. `change_of` reads the
+    change, if there is one, from the step and its other handles. Results are the operations, and
+    the loops made.
+    """
+
+    def run(script: Script, step: Operation, given: Sequence[Handle]) -> Sequence[Handle]:
+        change, made = change_of(script, step, given[1:]), list[Sequence[TileLoop]]()
+        if change is None:
+            return given
+        for op in operations_of(script, step, given[0]):
+            scheduled = script.operation(step, op)
+            with script.failing(step, op):
+                made.append(change(scheduled) or ())
+                script.give_schedule(scheduled, step)
+        numbers = range(len(step.results) - 1)
+        loops = (tuple(each[number] for each in made if each) for number in numbers)
+        return [given[0], *loops][: len(step.results)]
+
+    return run
 
 
 def _sizes(
     script: Script, step: Operation, static: DenseArrayBase[Any] | None, dynamic: Sequence[Handle]
 ) -> list[int]:
     """Sizes, those of parameters filled in."""
+    scalable = step.properties.get("scalable_sizes")
+    if isinstance(scalable, DenseArrayBase) and any(scalable.get_values()):
+        script.fail(step, "scalable sizes are not supported")
     values = iter(dynamic)
 
     def parameter() -> int:
@@ -53,72 +79,40 @@ def _refuse(script: Script, step: Operation, *properties: str) -> None:
             script.fail(step, f"{name} is not supported")
 
 
-def _change(
-    script: Script,
-    step: Operation,
-    handle: Handle,
-    change: Callable[[ScheduledOperation], Sequence[TileLoop] | None],
-) -> Iterator[Sequence[TileLoop]]:
-    """Changes each operation of a handle; the loops that this makes, for each."""
-    for op in operations_of(script, step, handle):
-        scheduled = script.operation(step, op)
-        try:
-            made = change(scheduled)
-            script.give_schedule(scheduled, step)
-        except (ScheduleError, PassFailedException) as error:
-            script.fail(step, str(error), op)
-        yield made or ()
-
-
-def _tile_using_for(script: Script, step: TileOp, given: Sequence[Handle]) -> Sequence[Handle]:
-    if step.scalable_sizes is not None and any(step.scalable_sizes.get_values()):
-        script.fail(step, "scalable sizes are not supported")
-    sizes = _sizes(script, step, step.static_sizes, given[1:])
+def _tile_using_for(script: Script, step: TileOp, dynamic: Sequence[Handle]) -> Change:
+    sizes = _sizes(script, step, step.static_sizes, dynamic)
     order = () if step.interchange is None else step.interchange.get_values()
-    made = list(_change(script, step, given[0], lambda each: each.tile(sizes, order)))
-    count = sum(size != 0 for size in sizes)
-    return [given[0], *(tuple(loops[number] for loops in made) for number in range(count))]
+    return lambda each: each.tile(sizes, order)
 
 
 def _tile_using_forall(
-    script: Script, step: TileUsingForallOp, given: Sequence[Handle]
-) -> Sequence[Handle]:
+    script: Script, step: TileUsingForallOp, dynamic: Sequence[Handle]
+) -> Change:
     _refuse(script, step, "mapping")
     if step.packed_num_threads is not None or step.packed_tile_sizes is not None:
         script.fail(step, "sizes in one handle are not supported")
     threads = len(step.num_threads)
-    counts = _sizes(script, step, step.static_num_threads, given[1 : 1 + threads])
-    sizes = _sizes(script, step, step.static_tile_sizes, given[1 + threads :])
-
-    def tile(each: ScheduledOperation) -> Sequence[TileLoop]:
-        return each.tile(each.counts_to_sizes(counts) if counts else sizes, in_parallel=True)
-
-    made = list(_change(script, step, given[0], tile))
-    return [given[0], tuple(loops[0] for loops in made if loops)]
+    counts = _sizes(script, step, step.static_num_threads, dynamic[:threads])
+    sizes = _sizes(script, step, step.static_tile_sizes, dynamic[threads:])
+    return lambda each: each.tile(each.counts_to_sizes(counts) or sizes, in_parallel=True)
 
 
-def _interchange(script: Script, step: InterchangeOp, given: Sequence[Handle]) -> Sequence[Handle]:
+def _interchange(script: Script, step: InterchangeOp, dynamic: Sequence[Handle]) -> Change | None:
     order = () if step.iterator_interchange is None else step.iterator_interchange.get_values()
-    if order:
-        list(_change(script, step, given[0], lambda each: each.interchange(order)))
-    return given
+    return (lambda each: each.interchange(order)) if order else None
 
 
-def _promote(script: Script, step: PromoteOp, given: Sequence[Handle]) -> Sequence[Handle]:
+def _promote(script: Script, step: PromoteOp, dynamic: Sequence[Handle]) -> Change:
     _refuse(script, step, "memory_space", "mapping", "use_full_tile_buffers")
     numbers = () if step.operands_to_promote is None else step.operands_to_promote.data
     if len(numbers) != 1:
         script.fail(step, "(SR9) operands_to_promote names the one operand that is copied")
-    operand = numbers[0].value.data
-    list(_change(script, step, given[0], lambda each: each.promote(operand)))
-    return given
+    return lambda each: each.promote(numbers[0].value.data)
 
 
-def _vectorize(script: Script, step: VectorizeOp, given: Sequence[Handle]) -> None:
-    if step.scalable_sizes is not None and any(step.scalable_sizes.get_values()):
-        script.fail(step, "scalable sizes are not supported")
-    sizes = _sizes(script, step, step.static_vector_sizes, given[1:])
-    list(_change(script, step, given[0], lambda each: each.vectorize(sizes)))
+def _vectorize(script: Script, step: VectorizeOp, dynamic: Sequence[Handle]) -> Change:
+    sizes = _sizes(script, step, step.static_vector_sizes, dynamic)
+    return lambda each: each.vectorize(sizes)
 
 
 def _generalize(script: Script, step: GeneralizeOp, given: Sequence[Handle]) -> Sequence[Handle]:
@@ -137,37 +131,29 @@ def _loop(script: Script, step: Operation, payload: Payload) -> TileLoop:
     return payload
 
 
-def _unroll(with_jam: bool) -> Callable[[Script, Any, Sequence[Handle]], None]:
-    def run(
-        script: Script, step: LoopUnrollOp | LoopUnrollAndJamOp, given: Sequence[Handle]
-    ) -> None:
-        for payload in given[0]:
-            loop = _loop(script, step, payload)
-            try:
-                loop.owner.unroll(loop, step.factor.value.data, with_jam=with_jam)
-                script.give_schedule(loop.owner, step)
-            except ScheduleError as error:
-                script.fail(step, str(error), loop)
-
-    return run
+def _unroll(
+    script: Script, step: LoopUnrollOp | LoopUnrollAndJamOp, given: Sequence[Handle]
+) -> None:
+    with_jam = isinstance(step, LoopUnrollAndJamOp)
+    for payload in given[0]:
+        loop = _loop(script, step, payload)
+        with script.failing(step, loop):
+            loop.owner.unroll(loop, step.factor.value.data, with_jam=with_jam)
+            script.give_schedule(loop.owner, step)
 
 
 def _fuse(script: Script, step: FuseIntoContainingOp, given: Sequence[Handle]) -> Sequence[Handle]:
     producers, loops = given
     if len(loops) != 1:
         script.fail(step, f"one containing loop is expected; the handle has {len(loops)}")
-    loop = _loop(script, step, loops[0])
+    owner = _loop(script, step, loops[0]).owner
     for producer in operations_of(script, step, producers):
-        owner, old = loop.owner, loop.owner.op
-        try:
+        old = owner.op
+        with script.failing(step, producer):
             if not owner.fold_fill(producer):
                 owner.fuse(producer)
                 script.replace(old, owner.op)
             script.give_schedule(owner, step)
-        except FusionError as error:
-            script.fail(step, error.reason, producer)
-        except (ScheduleError, PassFailedException) as error:
-            script.fail(step, str(error), producer)
     # What is fused has no loops of its own any more.
     return [(), loops]
 
@@ -175,11 +161,11 @@ def _fuse(script: Script, step: FuseIntoContainingOp, given: Sequence[Handle]) -
 STRUCTURED_STEPS: Steps = {
     FuseIntoContainingOp: _fuse,
     GeneralizeOp: _generalize,
-    InterchangeOp: _interchange,
-    LoopUnrollAndJamOp: _unroll(with_jam=True),
-    LoopUnrollOp: _unroll(with_jam=False),
-    PromoteOp: _promote,
-    TileOp: _tile_using_for,
-    TileUsingForallOp: _tile_using_forall,
-    VectorizeOp: _vectorize,
+    InterchangeOp: _changing(_interchange),
+    LoopUnrollAndJamOp: _unroll,
+    LoopUnrollOp: _unroll,
+    PromoteOp: _changing(_promote),
+    TileOp: _changing(_tile_using_for),
+    TileUsingForallOp: _changing(_tile_using_forall),
+    VectorizeOp: _changing(_vectorize),
 }

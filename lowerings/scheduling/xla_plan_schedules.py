@@ -137,29 +137,24 @@ class XlaPlanSchedulesPass(ModulePass):
             nest, collapsed = collapse_dense(nest, nest.indexed)
         terms = _terms_at_once(nest, target) if self.register_tiles else ()
         paired = plan_in_pairs(nest, target.vector_bits, terms)
-        if paired is None:
-            return replace(self._planned(nest, target, least), collapsed=collapsed)
-        (pairs, *rest), order = paired
-        planned = self._finished(pairs, order, least)
+        (first, *rest), order = paired or ((nest,), None)
+        planned = self._planned(first, target, least, order)
         for part in rest:
-            planned = replace(planned, odd=self._planned(part, target, least, may_fold=False))
+            odd = self._planned(part, target, least)
+            planned = replace(planned, odd=odd.fold_fills())
         return replace(planned, collapsed=collapsed)
 
     def _planned(
-        self, nest: Nest, target: Target, least: float, *, may_fold: bool = True
-    ) -> Schedule:
-        bits = target.vector_bits
-        order = plan_contraction(nest, bits) if self.register_tiles else None
-        return self._finished(nest, order or plan_order(nest, bits), least, may_fold=may_fold)
-
-    def _finished(
-        self, nest: Nest, order: Schedule, least: float, *, may_fold: bool = True
+        self, nest: Nest, target: Target, least: float, order: Schedule | None = None
     ) -> Schedule:
         """An order with what follows from it: blocks, the loop that threads share, and fills."""
-        fills = foldable_fills(nest, order.steps) if may_fold else ()
-        blocked = block_columns(nest, order, least)
-        planned = blocked or in_parallel(nest, along_rows(nest, order), least)
-        return planned.fold_fills(*fills)
+        bits = target.vector_bits
+        if order is None and self.register_tiles:
+            order = plan_contraction(nest, bits)
+        order = order or plan_order(nest, bits)
+        blocked = block_columns(nest, along_rows(nest, order), least)
+        fills = foldable_fills(nest, order.steps)
+        return in_parallel(nest, blocked, least).fold_fills(*fills)
 
 
 def _terms_at_once(nest: Nest, target: Target) -> Sequence[int]:

@@ -134,7 +134,7 @@ def mutated(problem: TuningProblem, schedule: Schedule, random: Random) -> Sched
     where the operation does not admit it.
     """
     name = random.choices([*DRAWS], [weight for _, weight in DRAWS.values()])[0]
-    made = primitives_of(schedule, problem.nest.loop_dimensions)
+    made = [*primitives_of(schedule, problem.nest.loop_dimensions)]
     try:
         is_less = random.random() < LESS_OFTEN
         arguments = None if is_less else DRAWS[name][0](problem, schedule, random)

@@ -133,7 +133,7 @@ def primitives_by_default(name: str) -> list[Sequence[Primitive]]:
     for op in nests_of(module):
         schedule = schedule_of(op)
         assert schedule is not None
-        made.append(primitives_of(schedule, LoopNest.of(op).nest.loop_dimensions))
+        made.append([*primitives_of(schedule, LoopNest.of(op).nest.loop_dimensions)])
     return made
 
 

@@ -95,7 +95,7 @@ def test_calls_and_their_text(schedule: Schedule, text: str) -> None:
         (lambda: PLAIN.interchange(0, 1, 1), r"\(SR1\) .* are over d0, d1, d2"),
         (lambda: PLAIN.unroll(7, 2), r"\(SR1\) no loop over d7"),
         (lambda: VECTORS.vectorize(0, 4), r"\(SR4\) vectors lie along d1 already"),
-        (lambda: PLAIN.parallel(4), r"\(SR1\) 0 loops over d4"),
+        (lambda: PLAIN.parallel(4), r"\(SR1\) no loop over d4"),
         (lambda: PLAIN.tile(0, 4).parallel(0, 2), r"\(SR1\) 2 loops over d0; none is number 2"),
         (lambda: PLAIN.pack("out", COPY), "out"),
         (lambda: PLAIN.pack("rhs", COPY.fold_fills(0)), r"\(SR9\) a copy has loops"),
