@@ -73,6 +73,7 @@ from lowerings.ir.reshapes import tensor_shape
 from lowerings.ir.scalar_attributes import Scalar, splat_of
 from lowerings.rewriting.counting import attempt
 from xla_dialect.xdsl.operation_table import OperationTable
+from xla_dialect.xdsl.traversal import operands_of
 
 FILL_BYTES = 4096
 """
@@ -492,22 +493,23 @@ def _analyse_cast(op: tensor.CastOp, state: Analysis) -> None:
 
 
 def _analyse_insert_slice(op: tensor.InsertSliceOp, state: Analysis) -> None:
+    inserted, dest, *_ = operands_of(op)
     place = state.changed_in_place.get(op)
-    if place is not None and place is state.buffers.get(op.source):
+    if place is not None and place is state.buffers.get(inserted):
         state.in_place(1)
-        state.bind(op.result, state.buffers[op.dest])
+        state.bind(op.result, state.buffers[dest])
         return
     slice = slice_of(op)
-    source = None if op.source in state.undefined else state.buffers[op.source]
+    source = None if inserted in state.undefined else state.buffers[inserted]
     if op.result in state.insert_slice_chains:
         whole = state.chain_buffer(state.insert_slice_chains[op.result])
     else:
-        covers = slice.covers(tensor_shape(op.dest))
-        whole = _changed(op.result, op.dest, state, covers)
+        covers = slice.covers(tensor_shape(dest))
+        whole = _changed(op.result, dest, state, covers)
         if source is not None and source.storage is whole.storage:
             # Source and target of the copy may overlap.
             source = state.copied(source)
-    _put_slice(0, op.source, source, whole, slice, state)
+    _put_slice(0, inserted, source, whole, slice, state)
     state.bind(op.result, whole)
 
 

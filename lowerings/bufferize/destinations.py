@@ -37,6 +37,7 @@ from lowerings.bufferize.tensor_operands import (
     transposed_dimensions,
 )
 from lowerings.ir.reshapes import tensor_shape
+from xla_dialect.xdsl.traversal import operands_of
 
 Link: TypeAlias = tuple[SSAValue, Slice, Operation, int]
 """A tensor, where in a chain it goes, the operation that puts it there, and as which operand."""
@@ -58,7 +59,7 @@ def plan_destinations(
             chain = _insertions(op)
             seen.update(chain)
             if isinstance(chain[-1].dest.owner, tensor.EmptyOp):
-                parts = [(link.source, slice_of(link), link, 0) for link in chain]
+                parts = [(operands_of(link)[0], slice_of(link), link, 0) for link in chain]
                 _plan_insert_slice_chain(state, block, op.result, parts)
         elif type(op) is tensor.ConcatOp:
             _plan_insert_slice_chain(state, block, op.result, concatenated_parts(op))
@@ -168,11 +169,12 @@ def _insertions(op: tensor.InsertSliceOp) -> list[tensor.InsertSliceOp]:
     """The chain of insertions that ends at `op`, none of them used otherwise; last first."""
     chain = [op]
     while True:
-        before = op.dest.owner
+        dest = operands_of(op)[1]
+        before = dest.owner
         if (
-            not isinstance(before, tensor.InsertSliceOp)
+            type(before) is not tensor.InsertSliceOp
             or before.parent is not op.parent
-            or not op.dest.has_one_use()
+            or not dest.has_one_use()
         ):
             return chain
         op = before

@@ -33,7 +33,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
-from xla_dialect.xdsl.traversal import shape_of
+from xla_dialect.xdsl.traversal import long_integers, shape_of
 
 _FLOATS = frozenset(get_args(AnyFloat))
 
@@ -253,12 +253,11 @@ class Slice:
 
 def slice_of(op: tensor.ExtractSliceOp | tensor.InsertSliceOp | memref.SubviewOp) -> Slice:
     """The slice of an operation whose sizes and strides are static."""
+    offsets = long_integers(op.static_offsets)
     return Slice(
-        tuple(
-            None if offset == DYNAMIC_INDEX else offset for offset in op.static_offsets.get_values()
-        ),
-        op.static_sizes.get_values(),
-        op.static_strides.get_values(),
+        tuple([None if offset == DYNAMIC_INDEX else offset for offset in offsets]),
+        long_integers(op.static_sizes),
+        long_integers(op.static_strides),
     )
 
 

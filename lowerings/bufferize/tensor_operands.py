@@ -165,7 +165,7 @@ def destination_of_result(op: Operation, index: int) -> SSAValue | None:
     over; None for operations without one, or that write all of the result anyway.
     """
     if type(op) is tensor.InsertSliceOp or type(op) is tensor.InsertOp:
-        return op.dest
+        return operands_of(op)[1]
     if is_linalg_operation(op) and not overwrites_destination(op, index):
         return linalg_outputs(op)[index]
     return None

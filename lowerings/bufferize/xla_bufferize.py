@@ -44,7 +44,13 @@ from lowerings.rewriting.levels import ON_TENSORS
 from lowerings.rewriting.passes import require_at_least
 from xla_dialect.xdsl.dense_literals import LEFT_OUT, is_elided
 from xla_dialect.xdsl.operation_table import OperationTable
-from xla_dialect.xdsl.traversal import AttributeMemo, ancestors, operands_of, operations_in
+from xla_dialect.xdsl.traversal import (
+    AttributeMemo,
+    ancestors,
+    operands_of,
+    operations_in,
+    segment_sizes,
+)
 
 _TERMINATORS = ("func.return", "scf.yield", "scf.condition", "tensor.yield", "linalg.yield")
 
@@ -186,7 +192,8 @@ _WISHES = frozenset[Attribute](map(StringAttr, ("true", "false", "none")))
 
 
 def _slice_objection(op: tensor.ExtractSliceOp | tensor.InsertSliceOp) -> str | None:
-    return "sizes and strides must be static" if op.sizes or op.strides else None
+    *_, sizes, strides = segment_sizes(op)
+    return "sizes and strides must be static" if sizes or strides else None
 
 
 def _pad_objection(op: tensor.PadOp) -> str | None:

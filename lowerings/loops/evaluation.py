@@ -112,6 +112,7 @@ class BodyEvaluator:
         self._known: dict[tuple[object, ...], SSAValue] = {}
         self._scopes: list[list[tuple[object, ...]]] = [[]]
         """What became known in each scope that is open."""
+        self._forms: dict[SSAValue, tuple[SSAValue, Lanewise, int | None]] = {}
 
     def open_scope(self) -> None:
         """What is written from here on is known until `close_scope`."""
@@ -168,23 +169,33 @@ class BodyEvaluator:
 
     def scalar(self, value: SSAValue, combination: Combination) -> SSAValue:
         """The value as a scalar: that of the first lane if it is linear in the lanes."""
-        value = self.nest.scalars.get(value, value)
-        mask = self.nest.mask.get(value)
+        value, _, mask = self.form(value)
         if mask is None:
             return self.builder.constants.within(value)
         return self._written(value, self.restrict(combination, mask), is_vector=False)
 
+    def form(self, value: SSAValue) -> tuple[SSAValue, Lanewise, int | None]:
+        """
+        What stands for a value, how it depends on the lane, and on which dimensions; on None if it
+        comes from outside.
+        """
+        found = self._forms.get(value)
+        if found is None:
+            own = self.nest.scalars.get(value, value)
+            found = self._forms[value] = own, self.lanewise(own), self.nest.mask.get(own)
+        return found
+
     def as_vector(self, value: SSAValue, combination: Combination) -> SSAValue:
         """The value in all lanes."""
-        value = self.nest.scalars.get(value, value)
-        lanewise, lanes = self.lanewise(value), self.lanes(combination)
-        mask = self.nest.mask.get(value, 0)
+        value, lanewise, mask = self.form(value)
+        own = self.restrict(combination, mask or 0)
         if lanewise is Lanewise.VARYING:
-            return self._written(value, self.restrict(combination, mask), is_vector=True)
+            return self._written(value, own, is_vector=True)
+        lanes = self.lanes(combination)
         owner = value.owner
         if type(owner) is arith.ConstantOp:
             return self._constant_vector(owner, lanes)
-        key = (value, lanes, self.restrict(combination, mask))
+        key = (value, lanes, own)
         known = self._known.get(key)
         if known is None:
             known = self.builder.broadcast(self.scalar(value, combination), lanes)
@@ -309,10 +320,10 @@ class BodyEvaluator:
         if type(op) in COMPLEX:
             return [self._shuffled_parts(op, combination)]
         assert self.lane_analysis is not None
-        in_lanes = set(self.lane_analysis.operands_in_lanes(op))
+        first = len(op.operands) - len(self.lane_analysis.operands_in_lanes(op))
         operands = [
-            self.value(operand, combination, is_vector=operand in in_lanes)
-            for operand in op.operands
+            self.value(operand, combination, is_vector=number >= first)
+            for number, operand in enumerate(op.operands)
         ]
         if type(op) in PRODUCTS:
             return [self._product_of_words(op, operands)]

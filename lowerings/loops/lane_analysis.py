@@ -117,7 +117,7 @@ class LaneAnalysis:
         return None if factor is None else (left or right) * factor
 
     def operands_in_lanes(self, op: Operation) -> Sequence[SSAValue]:
-        """The operands of an operation on vectors that must be vectors themselves."""
+        """The last operands of an operation on vectors, which must be vectors themselves."""
         if type(op) is memref.LoadOp:
             return [] if self.load_step(op) == 1 else op.indices[self.first_in_lanes(op) :]
         if op.name == arith.SelectOp.name and self.of(op.operands[0]) is Lanewise.UNIFORM:

@@ -92,6 +92,11 @@ class Nest:
         return list(self.body.ops)[:-1]
 
     @cached_property
+    def math_operations(self) -> int:
+        """How many operations of the body are of the math dialect."""
+        return sum([op.name.startswith("math.") for op in self.ops])
+
+    @cached_property
     def yields(self) -> Sequence[SSAValue]:
         """What the body gives for each output."""
         terminator = self.body.last_op

@@ -348,7 +348,7 @@ def _reduces(nest: Nest) -> bool:
 
 def body_cost(nest: Nest) -> float:
     """The cost of the operations of a body."""
-    return sum(_MATH_COST if op.name.startswith("math.") else 1 for op in nest.ops)
+    return len(nest.ops) + (_MATH_COST - 1) * nest.math_operations
 
 
 def block_side(largest: int, *extents: int) -> int:
@@ -371,15 +371,19 @@ def _cost_in_lanes(nest: Nest, dimension: int, lanes: int, transposed: int | Non
     groups = interleaved(nest.read.values(), dimension)
     together = {access for group in groups for access in group}
     for access in nest.accesses:
-        strided = _STRIDED_LANE_COST * min(lanes, extent)
-        if access not in nest.outputs and takes_every_other(access, dimension):
-            strided = _EVERY_OTHER_COST
-        if access not in nest.outputs and access in together:
-            strided = _INTERLEAVED_COST
-        if access not in nest.outputs and is_read_turned(access, dimension, transposed):
-            strided = _TRANSPOSED_BLOCK_COST
         stride = lane_stride(access, dimension)
-        cost += _ACCESS_COST[stride] if stride in _ACCESS_COST else strided
+        if stride in _ACCESS_COST:
+            cost += _ACCESS_COST[stride]
+        elif access in nest.outputs:
+            cost += _STRIDED_LANE_COST * min(lanes, extent)
+        elif is_read_turned(access, dimension, transposed):
+            cost += _TRANSPOSED_BLOCK_COST
+        elif access in together:
+            cost += _INTERLEAVED_COST
+        elif takes_every_other(access, dimension):
+            cost += _EVERY_OTHER_COST
+        else:
+            cost += _STRIDED_LANE_COST * min(lanes, extent)
     vectors = ceil(extent / lanes)
     if nest.is_reduction[dimension]:
         others = prod(

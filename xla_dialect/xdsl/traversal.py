@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import attrgetter
-from struct import unpack
+from struct import calcsize, unpack
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import (
@@ -85,26 +85,32 @@ def shape_of(type_: TensorType[Any] | MemRefType[Any] | VectorType[Any]) -> tupl
 
 def ins_of(op: Operation) -> Sequence[SSAValue]:
     """The `ins` of a linalg operation that keeps the sizes of its operand segments."""
-    return _slice(op._operands, slice(_segment_sizes(op)[0]))
+    return _slice(op._operands, slice(segment_sizes(op)[0]))
 
 
 def outs_of(op: Operation) -> Sequence[SSAValue]:
     """The `outs` of a linalg operation that keeps the sizes of its operand segments."""
-    return _slice(op._operands, slice(_segment_sizes(op)[0], None))
+    return _slice(op._operands, slice(segment_sizes(op)[0], None))
 
 
 # `SSAValues.__getitem__` would construct another `SSAValues` from the slice.
 _slice: Callable[[Sequence[SSAValue], slice], Sequence[SSAValue]] = cast(Any, tuple).__getitem__
 
 
-def _segment_sizes(op: Operation) -> tuple[int, ...]:
+def segment_sizes(op: Operation) -> tuple[int, ...]:
+    """How many operands each of those that an operation names has, where it keeps that."""
     sizes = cast("DenseArrayBase[IntegerType]", op.properties["operandSegmentSizes"])
-    return _unpacked(sizes.data.data)
+    return _unpacked(sizes.data.data, "i")
 
 
-@lru_cache(1024)
-def _unpacked(numbers: bytes) -> tuple[int, ...]:
-    return unpack(f"<{len(numbers) // 4}i", numbers)
+def long_integers(array: DenseArrayBase[Any]) -> tuple[int, ...]:
+    """The numbers of an array of 64-bit integers: the static sizes of slices, masks."""
+    return _unpacked(array.data.data, "q")
+
+
+@lru_cache(4096)
+def _unpacked(numbers: bytes, code: str) -> tuple[int, ...]:
+    return unpack(f"<{len(numbers) // calcsize(code)}{code}", numbers)
 
 
 def operations_in(top: Operation | Region | Block) -> list[Operation]:
