@@ -41,7 +41,7 @@ from xla_dialect.xdsl.traversal import AttributeMemo
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
     """
-    A memref: the address of element (0, ..., 0), sizes and strides, counted in elements.
+    A memref: an address, sizes and strides, counted in elements.
 
     `parameter` is the number of the function's argument that the memory belongs to, None if
     it is not known.
@@ -52,6 +52,11 @@ class View:
     sizes: tuple[str, ...]
     strides: tuple[str, ...]
     parameter: int | None = None
+    offset: int = 0
+    """
+    How far behind `pointer` element (0, ..., 0) is. Views of one memory that differ by it share
+    their addresses, and LLVM sees that their elements are neighbours.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +317,13 @@ class FunctionEmitter:
             raise UndefinedValue(value)
         return found
 
+    def start_of(self, view: View) -> str:
+        """The address of element (0, ..., 0) of a view."""
+        if not view.offset:
+            return view.pointer
+        moved = f"{view.layout.element.memory}, ptr {view.pointer}, i64 {view.offset}"
+        return self.temporary(f"getelementptr inbounds {moved}")
+
     def mark_stored(self, view: View) -> None:
         """Notes that memory of a view is written."""
         if view.parameter is None:
@@ -325,7 +337,7 @@ class FunctionEmitter:
             return [Component(self.type_of(value).text, self.values[value])]
         view = self.view(value)
         return [
-            Component(POINTER, view.pointer),
+            Component(POINTER, self.start_of(view)),
             *(Component(INDEX.text, number) for number in _unknown_numbers(view)),
         ]
 

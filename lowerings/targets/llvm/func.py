@@ -35,7 +35,6 @@ ARGUMENT_ALIGNMENT = "llvm.align"
 
 def emit_call(e: FunctionEmitter, op: func.CallOp) -> None:
     name = cast(SymbolRefAttr, op.properties["callee"]).string_value()
-    arguments = [component for operand in op.operands for component in e.components(operand)]
     for operand in op.operands:
         if isinstance(operand.type, MemRefType):
             e.mark_stored(e.view(operand))
@@ -47,6 +46,7 @@ def emit_call(e: FunctionEmitter, op: func.CallOp) -> None:
     if name not in e.symbols.callees:
         raise UnsupportedType(f"there is no function @{name}")
     types = [text for type_ in op.result_types for text in e.component_types(type_)]
+    arguments = [component for operand in op.operands for component in e.components(operand)]
     call = f"{e.symbols.callees[name]}({', '.join(map(str, arguments))})"
     if name in e.symbols.outside:
         _emit_call_outside(e, call)
@@ -68,10 +68,11 @@ def emit_call(e: FunctionEmitter, op: func.CallOp) -> None:
 
 def _emit_in_place(e: FunctionEmitter, op: func.CallOp, callee: func.FuncOp) -> None:
     """Prints what a function does that starts a parallel loop, instead of a call."""
+    given = [[each.operand for each in e.components(operand)] for operand in op.operands]
     inner = e.of_callee(callee.sym_name.data)
     block = callee.body.block
-    for number, (argument, operand) in enumerate(zip(block.args, op.operands, strict=True)):
-        inner.bind(argument, [each.operand for each in e.components(operand)], number)
+    for number, (argument, operands) in enumerate(zip(block.args, given, strict=True)):
+        inner.bind(argument, operands, number)
     inner.emit_block(block)
     e.go_on_after(inner)
 

@@ -72,8 +72,9 @@ def element_address(e: FunctionEmitter, view: View, indices: Sequence[str]) -> s
     stepping = layout.stepping
     if stepping is not None:
         steps = [indices[dimension] for dimension in stepping.dimensions]
-        return move_pointer(e, stepping.pointee, view.pointer, steps)
-    distance = "0"
+        start = move_pointer(e, stepping.pointee, view.pointer, steps)
+        return move_pointer(e, layout.element.memory, start, [str(view.offset)])
+    distance = str(view.offset)
     for size, stride, index in zip(layout.shape, view.strides, indices, strict=True):
         if size != 1:
             distance = add(e, distance, multiply(e, index, stride))
@@ -91,7 +92,7 @@ def address(e: FunctionEmitter, view: View, indices: Sequence[SSAValue]) -> str:
     stepping = layout.stepping
     if stepping is None:
         return element_address(e, view, [values[index] for index in indices])
-    distance = 0
+    distance = view.offset
     steps: list[str] = []
     for dimension in stepping.dimensions:
         start, more = _start_and_more(e, indices[dimension])
@@ -151,6 +152,7 @@ def _define_view(
     sizes: Sequence[str],
     strides: Sequence[str],
     source: View | None = None,
+    offset: int = 0,
 ) -> None:
     """
     Makes the view `result` known. Sizes and strides that its type states are taken from there,
@@ -163,6 +165,7 @@ def _define_view(
         _stated(layout.shape, sizes),
         _stated(layout.strides, strides),
         None if source is None else source.parameter,
+        offset,
     )
 
 
@@ -286,14 +289,15 @@ def emit_subview(e: FunctionEmitter, op: memref.SubviewOp) -> None:
 
 def emit_view(e: FunctionEmitter, op: memref.ViewOp) -> None:
     source, result = e.view(op.source), op.results[0]
-    pointer = move_pointer(e, "i8", source.pointer, [e.values[op.byte_shift]])
+    pointer = element_address(e, source, [e.values[op.byte_shift]])
     sizes, strides, _ = _dense_numbers(e, e.layout(result.type), op.sizes)
     _define_view(e, result, pointer, sizes, strides, source)
 
 
 def emit_cast(e: FunctionEmitter, op: memref.CastOp) -> None:
     source = e.view(op.operands[0])
-    _define_view(e, op.results[0], source.pointer, source.sizes, source.strides, source)
+    numbers = source.sizes, source.strides
+    _define_view(e, op.results[0], source.pointer, *numbers, source, source.offset)
 
 
 def emit_parts_of_complex(e: FunctionEmitter, op: UnrealizedConversionCastOp) -> None:
@@ -303,7 +307,8 @@ def emit_parts_of_complex(e: FunctionEmitter, op: UnrealizedConversionCastOp) ->
     if view.layout.element.size != 2 * e.layout(result.type).element.size:
         raise UnsupportedType(f"a cast of {source.type} to {result.type}")
     strides = [multiply(e, stride, "2") for stride in view.strides[:-1]]
-    _define_view(e, result, view.pointer, [*view.sizes[:-1], ""], [*strides, "1"], view)
+    numbers = [*view.sizes[:-1], ""], [*strides, "1"]
+    _define_view(e, result, view.pointer, *numbers, view, 2 * view.offset)
 
 
 def emit_reinterpret_cast(e: FunctionEmitter, op: memref.ReinterpretCastOp) -> None:
@@ -312,11 +317,13 @@ def emit_reinterpret_cast(e: FunctionEmitter, op: memref.ReinterpretCastOp) -> N
     if source.layout.offset is None:
         raise UnsupportedType(f"the source's offset must be static: {op.source.type}")
     (offset,) = mixed(e, op.static_offsets, op.offsets)
-    distance = add(e, offset, str(-source.layout.offset))
-    pointer = move_pointer(e, source.layout.element.memory, source.pointer, [distance])
+    distance = add(e, offset, str(source.offset - source.layout.offset))
+    pointer, number = source.pointer, number_of(distance)
+    if number is None or number < 0:
+        pointer, number = move_pointer(e, source.layout.element.memory, pointer, [distance]), 0
     sizes = mixed(e, op.static_sizes, op.sizes)
     strides = mixed(e, op.static_strides, op.strides)
-    _define_view(e, result, pointer, sizes, strides, source)
+    _define_view(e, result, pointer, sizes, strides, source, number)
 
 
 def groups(op: memref.CollapseShapeOp | memref.ExpandShapeOp) -> list[list[int]]:
@@ -340,7 +347,7 @@ def emit_collapse_shape(e: FunctionEmitter, op: memref.CollapseShapeOp) -> None:
         # The innermost dimension that moves states the step of the whole group.
         moving = [d for d in group if source.layout.shape[d] != 1] or group
         strides.append(source.strides[moving[-1]])
-    _define_view(e, result, source.pointer, sizes, strides, source)
+    _define_view(e, result, source.pointer, sizes, strides, source, source.offset)
 
 
 def emit_expand_shape(e: FunctionEmitter, op: memref.ExpandShapeOp) -> None:
@@ -352,7 +359,7 @@ def emit_expand_shape(e: FunctionEmitter, op: memref.ExpandShapeOp) -> None:
         for inner in reversed(group):
             strides[inner] = stride
             stride = multiply(e, stride, sizes[inner])
-    _define_view(e, result, source.pointer, sizes, strides, source)
+    _define_view(e, result, source.pointer, sizes, strides, source, source.offset)
 
 
 def emit_dim(e: FunctionEmitter, op: memref.DimOp) -> None:
@@ -365,9 +372,9 @@ def emit_dim(e: FunctionEmitter, op: memref.DimOp) -> None:
 
 
 def emit_assume_alignment(e: FunctionEmitter, op: memref.AssumeAlignmentOp) -> None:
-    view = e.view(op.memref)
-    alignment = op.alignment.value.data
-    e.emit(f'call void @llvm.assume(i1 true) [ "align"(ptr {view.pointer}, i64 {alignment}) ]')
+    view, alignment = e.view(op.memref), op.alignment.value.data
+    pointer = e.start_of(view)
+    e.emit(f'call void @llvm.assume(i1 true) [ "align"(ptr {pointer}, i64 {alignment}) ]')
     e.views[op.results[0]] = replace(view, layout=e.layout(op.results[0].type))
 
 

@@ -11,7 +11,7 @@ each list of captured types, load them and call the task. The runtime calls thos
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from xdsl.dialects import scf
@@ -27,7 +27,6 @@ from lowerings.targets.llvm.emitter import (
     Component,
     FunctionEmitter,
     Handler,
-    View,
     number_of,
 )
 from lowerings.targets.llvm.interface import THREADS
@@ -319,7 +318,7 @@ def _capture(e: FunctionEmitter, inner: FunctionEmitter, op: scf.ParallelOp) -> 
                 tuple(rename(Component(INDEX.text, number)) for number in numbers)
                 for numbers in (view.sizes, view.strides)
             )
-            inner.views[value] = View(view.layout, pointer, sizes, strides, view.parameter)
+            inner.views[value] = replace(view, pointer=pointer, sizes=sizes, strides=strides)
         else:
             (component,) = e.components(value)
             inner.values[value] = rename(component)
