@@ -68,16 +68,18 @@ def move_pointer(e: FunctionEmitter, pointee: str, pointer: str, steps: Sequence
 
 def element_address(e: FunctionEmitter, view: View, indices: Sequence[str]) -> str:
     """The address of an element; `indices` are operands of type i64, one for each dimension."""
+    start = _moved(e, view, [indices[dimension] for dimension in view.layout.moving])
+    return move_pointer(e, view.layout.element.memory, start, [str(view.offset)])
+
+
+def _moved(e: FunctionEmitter, view: View, steps: Sequence[str]) -> str:
+    """The pointer of a view moved by so many steps along the dimensions that have several."""
     layout = view.layout
-    stepping = layout.stepping
-    if stepping is not None:
-        steps = [indices[dimension] for dimension in stepping.dimensions]
-        start = move_pointer(e, stepping.pointee, view.pointer, steps)
-        return move_pointer(e, layout.element.memory, start, [str(view.offset)])
-    distance = str(view.offset)
-    for size, stride, index in zip(layout.shape, view.strides, indices, strict=True):
-        if size != 1:
-            distance = add(e, distance, multiply(e, index, stride))
+    if layout.step is not None:
+        return move_pointer(e, layout.step, view.pointer, steps)
+    distance = "0"
+    for dimension, step in zip(layout.moving, steps, strict=True):
+        distance = add(e, distance, multiply(e, step, view.strides[dimension]))
     return move_pointer(e, layout.element.memory, view.pointer, [distance])
 
 
@@ -88,22 +90,19 @@ def address(e: FunctionEmitter, view: View, indices: Sequence[SSAValue]) -> str:
     Addresses that differ by a known distance, as those of a register tile do, are that far from
     one that is computed once for each block: LLVM takes its time to find out by itself.
     """
-    layout, values = view.layout, e.values
-    stepping = layout.stepping
-    if stepping is None:
-        return element_address(e, view, [values[index] for index in indices])
-    distance = view.offset
+    layout, distance = view.layout, view.offset
     steps: list[str] = []
-    for dimension in stepping.dimensions:
-        start, more = _start_and_more(e, indices[dimension])
-        stride = layout.strides[dimension]
-        assert stride is not None
+    for dimension in layout.moving:
+        start, more, stride = e.values[indices[dimension]], 0, layout.strides[dimension]
+        if stride is not None:
+            start, more = _start_and_more(e, indices[dimension])
+            distance += more * stride
         steps.append(start)
-        distance += more * stride
-    key = view.pointer, stepping.pointee, *steps
+    strides = [view.strides[dimension] for dimension in layout.moving]
+    key = view.pointer, layout.element.memory, *strides, *steps
     start = e.addresses.get(key)
     if start is None:
-        start = e.addresses[key] = move_pointer(e, stepping.pointee, view.pointer, steps)
+        start = e.addresses[key] = _moved(e, view, steps)
     return move_pointer(e, layout.element.memory, start, [str(distance)])
 
 
@@ -319,7 +318,8 @@ def emit_reinterpret_cast(e: FunctionEmitter, op: memref.ReinterpretCastOp) -> N
     (offset,) = mixed(e, op.static_offsets, op.offsets)
     distance = add(e, offset, str(source.offset - source.layout.offset))
     pointer, number = source.pointer, number_of(distance)
-    if number is None or number < 0:
+    goes_on = all(stride is not None and stride >= 0 for stride in e.layout(result.type).strides)
+    if number is None or number < 0 or not goes_on:
         pointer, number = move_pointer(e, source.layout.element.memory, pointer, [distance]), 0
     sizes = mixed(e, op.static_sizes, op.sizes)
     strides = mixed(e, op.static_strides, op.strides)

@@ -9,6 +9,7 @@ LLVM has no type for (f8, f6, f4) are bytes, which can be moved and compared for
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import cast
@@ -213,7 +214,13 @@ class MemRefLayout:
     shape: tuple[int | None, ...]
     strides: tuple[int | None, ...]
     offset: int | None
-    stepping: Stepping | None
+    moving: tuple[int, ...]
+    """The dimensions along which elements lie apart: several, not all in one place."""
+    step: str | None
+    """
+    The type of nested arrays that is as large as one step of the first of these dimensions, one
+    inside of it as a step of the next; None where strides are unknown, or do not divide each other.
+    """
 
     @property
     def is_static(self) -> bool:
@@ -244,38 +251,21 @@ class MemRefLayout:
         return (last + 1) * self.element.size
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Stepping:
-    """The one `getelementptr` that addresses an element where strides divide each other."""
-
-    pointee: str
-    """Its type: nested arrays, as large as one step of the first of `dimensions`."""
-    dimensions: tuple[int, ...]
-    """The dimensions that it takes an index for. Indices of the others do not move."""
-
-
-def _stepping(
-    element: NumberType, shape: tuple[int | None, ...], strides: tuple[int | None, ...]
-) -> Stepping | None:
-    """
-    The form with nested arrays, e.g. `[64 x float]` for strides 64 and 1; None where a stride is
-    unknown, negative or no multiple of the next.
-    """
-    pointee, step = element.memory, 1
-    moving: list[int] = []
-    for dimension in reversed(range(len(shape))):
+def _nested(
+    element: NumberType, strides: tuple[int | None, ...], moving: Sequence[int]
+) -> str | None:
+    """The nested arrays of a layout, e.g. `[64 x float]` for strides 64 and 1."""
+    nested, step = element.memory, 1
+    for dimension in reversed(moving):
         stride = strides[dimension]
-        if shape[dimension] == 1 or stride == 0:
-            continue
         if stride is None or stride < 0 or stride % step:
             return None
         if stride != step:
-            pointee = f"[{stride // step} x {pointee}]"
+            nested = f"[{stride // step} x {nested}]"
             step = stride
-        elif moving:
-            pointee = f"[1 x {pointee}]"
-        moving.append(dimension)
-    return Stepping(pointee, tuple(reversed(moving)))
+        elif dimension != moving[-1]:
+            nested = f"[1 x {nested}]"
+    return nested
 
 
 def _static(numbers: tuple[int, ...]) -> tuple[int | None, ...]:
@@ -307,4 +297,9 @@ def layout_of(type_: Attribute) -> MemRefLayout:
         offset = memref.layout.get_offset()
     else:
         raise UnsupportedType(f"only strided layouts are supported, not {type_}")
-    return MemRefLayout(element, shape, strides, offset, _stepping(element, shape, strides))
+    moving = tuple(
+        dimension
+        for dimension, (size, stride) in enumerate(zip(shape, strides, strict=True))
+        if size != 1 and stride != 0
+    )
+    return MemRefLayout(element, shape, strides, offset, moving, _nested(element, strides, moving))
