@@ -209,6 +209,10 @@ _ROWS_PER_PASS = 8
 """Rows that a reduction along columns adds at once while it walks along the row."""
 _WINDOW_POINTS, _WINDOW_ROWS, _WINDOW_VECTORS = 64, 4, 2
 """Up to so many terms have an input in registers for so many rows, of so many vectors each."""
+_MOST_WINDOW_ROWS, _MANY_REGISTERS_BITS = 7, 512
+"""More rows where that leaves no edges; there are twice as many registers of so many bits."""
+_NEAR_BYTES = 3 << 18
+"""What stays in a second-level cache while it is gone over several times."""
 _SMALL_BUFFER_BYTES = 32 * 1024
 """What a first-level cache holds: up to this size the order of accesses does not matter."""
 
@@ -243,15 +247,12 @@ def plan_order(nest: Nest, vector_bits: int) -> Schedule:
     row = _row_of_window(nest, kept, reduced, vector)
     if row is None and reduced and walks_along_rows(nest):
         return along_reduced_rows(nest, kept, reduced, vector, chosen.lanes, vectors)
-    inside = chosen.transposed if row is None else row
-    if inside is not None:
-        kept = [*(d for d in kept if d != inside), inside]
-    order = Schedule.over(*kept, vector, *reduced).vectorize(vector, chosen.lanes)
     if row is not None:
-        last = reduced[-1]
-        order = order.unroll(row, _WINDOW_ROWS)
-        order = order.unroll(last, min(_WINDOW_ROWS, nest.extents[last]))
-        vectors = min(vectors, _WINDOW_VECTORS)
+        order = _along_windows(nest, kept, reduced, vector, row, vector_bits)
+        return order.vectorize(vector, chosen.lanes).unroll(vector, min(vectors, _WINDOW_VECTORS))
+    if chosen.transposed is not None:
+        kept = [*(d for d in kept if d != chosen.transposed), chosen.transposed]
+    order = Schedule.over(*kept, vector, *reduced).vectorize(vector, chosen.lanes)
     order = order.unroll(vector, vectors)
     return order if chosen.transposed is None else order.transpose(chosen.transposed)
 
@@ -291,6 +292,35 @@ def _slides(nest: Nest, access: Access, row: int, reduced: Sequence[int]) -> boo
         and strides[row] % strides[d] == 0
         for d in reduced
     )
+
+
+def _along_windows(
+    nest: Nest,
+    kept: Sequence[int],
+    reduced: Sequence[int],
+    vector: int,
+    row: int,
+    vector_bits: int,
+) -> Schedule:
+    """
+    The order of a reduction whose windows slide along `row`, for several of its steps at once.
+
+    Where what the windows reach stays in the second-level cache, but not in the first, they slide
+    over all of it for a few vectors, then for the next: of these, the first-level cache has their
+    rows from one to the next.
+    """
+    extents, read = nest.extents, list(nest.read.values())
+    most = _WINDOW_ROWS if vector_bits < _MANY_REGISTERS_BITS else _MOST_WINDOW_ROWS
+    sizes = range(_WINDOW_ROWS, most + 1)
+    rows = next((n for n in sizes if extents[row] % n == 0), _WINDOW_ROWS)
+    slides = [d for d in kept if any(_slides(nest, access, d, reduced) for access in read)]
+    around = [d for d in kept if d not in slides and d != row]
+    reached = max(_bytes_moved(nest, access) for access in read) // prod(extents[d] for d in around)
+    inside = [*(d for d in slides if d != row), row]
+    is_near = row in slides and _SMALL_BUFFER_BYTES < reached <= _NEAR_BYTES
+    kept = [*around, vector, *inside] if is_near else [*around, *inside, vector]
+    order, last = Schedule.over(*kept, *reduced).unroll(row, rows), reduced[-1]
+    return order.unroll(last, min(_WINDOW_ROWS, extents[last]))
 
 
 def along_reduced_rows(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -55,11 +55,13 @@ class Labelled:
     sizes: Ints
 
     def divided(self, label: str, groups: int) -> Labelled:
-        """With a dimension split into the groups and the part in each group."""
+        """With a dimension split into the groups and the part in each group, if that is several."""
         if groups == 1:
             return self
         position = self.labels.index(label)
         size = self.sizes[position]
+        if size == groups:
+            return replace(self, labels=self.labels.replace(label, "g"))
         sizes = (*self.sizes[:position], groups, size // groups, *self.sizes[position + 1 :])
         return Labelled(self.labels.replace(label, "g" + label), sizes)
 
@@ -75,7 +77,7 @@ class ConvolutionLoops:
     rhs: Labelled
     result: Labelled
     loops: dict[str, int]
-    """By label: `g`, `b`, `o`, and `i` for the input features."""
+    """By label: `g`, `b`, `o` unless groups have one each, and `i` for the input features."""
     window: WindowLoops
 
     @staticmethod
@@ -86,7 +88,8 @@ class ConvolutionLoops:
         labels = op.dim_labels.data
         batches, features = op.batch_group_count.value.data, op.feature_group_count.value.data
         groups = batches * features
-        outer = "gbo" if groups > 1 else "bo"
+        right = Labelled(labels.rhs, rhs).divided("o", groups)
+        outer = [label for label in "gbo" if label == "b" or label in right.labels]
         loops = {label: loop for loop, label in enumerate(outer)}
         window = WindowLoops.after(dimensions, len(outer))
         loops["i"] = window.rank
@@ -98,7 +101,7 @@ class ConvolutionLoops:
         result = tuple(sizes[label] for label in labels.result)
         return ConvolutionLoops(
             Labelled(labels.lhs, lhs).divided("b" if batches > 1 else "f", groups),
-            Labelled(labels.rhs, rhs).divided("o", groups),
+            right,
             Labelled(labels.result, result).divided("f", groups),
             loops,
             window.with_more_loops(1),
@@ -120,11 +123,11 @@ class ConvolutionLoops:
 
     def result_map(self) -> AffineMapAttr:
         """From the loops to the result."""
-        loops = {**self.loops, "f": self.loops["o"]}
+        loops = {**self.loops, "f": self.loops.get("o")}
         return self._map(self.result.labels, self.window.places, loops)
 
     def _map(
-        self, labels: str, spatial: Sequence[int | None], loops: dict[str, int]
+        self, labels: str, spatial: Sequence[int | None], loops: Mapping[str, int | None]
     ) -> AffineMapAttr:
         expressions: list[AffineExpr] = []
         for label in labels:
@@ -206,7 +209,7 @@ class Convolution:
         )
         labels = op.dim_labels.data
         sizes = dict(zip(loops.result.labels, loops.result.sizes, strict=True))
-        sizes["f"] *= sizes.get("g", 1)
+        sizes["f"] = sizes.get("f", 1) * sizes.get("g", 1)
         return reshape(sums, [sizes[label] for label in labels.result], op)
 
     def in_phases(self, base: SSAValue, dimensions: Sequence[Sliding]) -> SSAValue | None:

@@ -107,6 +107,19 @@ func.func @weighted_windows(%a: memref<58x64xf32>, %w: memref<3x64xf32>, %b: mem
   func.return
 }
 
+// Windows whose base stays in the second-level cache slide over it for some of its columns at a time, in rows that leave no edges.
+// CHECK-LABEL: func.func @windows_of_many_columns
+// CHECK:       schedule.nest = #schedule.nest<loops = [d0 parallel, d2 by 32, d1 by 7, d3 by 3], vector = d2 x 16>
+func.func @windows_of_many_columns(%a: memref<8x16x2048xf32>, %w: memref<3x2048xf32>, %b: memref<8x14x2048xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1 + d3, d2)>, affine_map<(d0, d1, d2, d3) -> (d3, d2)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%a, %w : memref<8x16x2048xf32>, memref<3x2048xf32>) outs(%b : memref<8x14x2048xf32>) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %product = arith.mulf %x, %y : f32
+    %sum = arith.addf %acc, %product : f32
+    linalg.yield %sum : f32
+  }
+  func.return
+}
+
 // Rows with vectors of their own, from many places at once, are summed one by one.
 // CHECK-LABEL: func.func @weighted_rows
 // CHECK:       schedule.nest = #schedule.nest<loops = [d0, d1 by 64, d2 by 2], vector = d1 x 16>
