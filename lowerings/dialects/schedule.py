@@ -151,11 +151,8 @@ class Schedule:
         for steps in (inside, self.steps[max(copies, default=-1) + 1 :]):
             loops = [step for step in steps if isinstance(step, Loop)]
             if sorted(dimensions) == sorted(loop.dimension for loop in loops):
-                ordered: list[Loop] = []
-                for dimension in dimensions:
-                    own = next(loop for loop in loops if loop.dimension == dimension)
-                    loops.remove(own)
-                    ordered.append(own)
+                own = {d: iter([each for each in loops if each.dimension == d]) for d in dimensions}
+                ordered = [next(own[dimension]) for dimension in dimensions]
                 around = len(self.steps) - len(steps)
                 return replace(self, steps=(*self.steps[:around], *ordered))
         names = ", ".join(sorted(f"d{step.dimension}" for step in inside if isinstance(step, Loop)))

@@ -154,34 +154,35 @@ _DOT_VECTORS = 8
 """Running vectors that hide the latency of a multiply-add."""
 
 
-def plan_contraction(nest: Nest, vector_bits: int) -> Schedule | None:
-    """How a contraction runs; None for nests that are none, or for which no plan here fits."""
+def contraction_plans(nest: Nest, vector_bits: int) -> Iterator[Schedule]:
+    """How a contraction may run, the best first; none for other nests, or where no plan fits."""
     contraction = contraction_of(nest)
     if contraction is None:
-        return None
+        return
     if not vector_bits:
-        return _in_tiles(nest, contraction, contraction.summed)
+        yield _in_tiles(nest, contraction, contraction.summed)
+        return
     both = (contraction, contraction.transposed())
     unit = [
-        each for roles in both for each in columns_of(nest, roles, LaneStride.UNIT, vector_bits)
+        each for roles in both for each in _columns_of(nest, roles, LaneStride.UNIT, vector_bits)
     ]
-    wide = _plan_in_columns(unit, _NARROW_LANES)
-    if wide is not None:
-        return wide
-    dot = dot_plan(nest, contraction, vector_bits)
+    yield from _plans_in_columns(unit, _NARROW_LANES)
+    dot = _dot_plan(nest, contraction, vector_bits)
     terms = _TERMS_WORTH_SCATTERING if dot is None else _TERMS_WORTH_SCATTERING_DOTS
     # Packing columns without unit stride costs more than computing few rows in short vectors.
     scattered = [
         each
         for roles in both
         if nest.points(roles.rows) >= _ROWS_WORTH_PACKING and nest.points(roles.summed) >= terms
-        for each in columns_of(nest, roles, LaneStride.STRIDED, vector_bits)
+        for each in _columns_of(nest, roles, LaneStride.STRIDED, vector_bits)
         if each.extent >= each.most_lanes
     ]
     if scattered:
         # As little apart in the output as possible, which sums of many terms make up for.
-        return min(scattered, key=lambda each: nest.output_stride(each.vector)).packed()
-    return dot or _plan_in_columns(unit, 0)
+        yield min(scattered, key=lambda each: nest.output_stride(each.vector)).packed()
+    if dot is not None:
+        yield dot
+    yield from _plans_in_columns(unit, 0)
 
 
 def plan_in_pairs(
@@ -205,35 +206,30 @@ def plan_in_pairs(
         roles = roles_of(parts[0], factor) if parts else None
         if roles is None:
             continue
-        for each in columns_of(parts[0], roles, LaneStride.UNIT, vector_bits):
+        for each in _columns_of(parts[0], roles, LaneStride.UNIT, vector_bits):
             if each.extent > _NARROW_LANES * each.most_lanes:
                 return parts, each.packed().pair(dimension, at_once=terms)
     return None
 
 
-def _plan_in_columns(found: Sequence[Columns], share: float) -> Schedule | None:
+def _plans_in_columns(found: Sequence[_Columns], share: float) -> Iterator[Schedule]:
     """
     Vectors of the output along a column dimension with unit stride.
 
     `share`: how much of a vector has to be in use.
     """
     found = [each for each in found if each.extent > share * each.most_lanes]
-    for each in found:
-        if _has_unit_stride(each.inputs, each.vector):
-            return each.direct()
-    for each in found:
-        if each.rows >= _ROWS_WORTH_PACKING_STRIDED:
-            return each.packed()
-    return None
+    yield from (each.direct() for each in found if _has_unit_stride(each.inputs, each.vector))
+    yield from (each.packed() for each in found if each.rows >= _ROWS_WORTH_PACKING_STRIDED)
 
 
-def columns_of(
+def _columns_of(
     nest: Nest, roles: Contraction, stride: LaneStride, vector_bits: int
-) -> Iterator[Columns]:
+) -> Iterator[_Columns]:
     """The column dimensions that vectors of the output can lie along, longest first."""
     for d in sorted(roles.columns, key=lambda d: -nest.extents[d]):
         if lane_stride(nest.outputs[0], d) is stride and LaneAnalysis(nest, d).is_possible:
-            yield Columns(nest, roles, d, vector_bits)
+            yield _Columns(nest, roles, d, vector_bits)
 
 
 def _inputs_of(nest: Nest, factor: SSAValue) -> list[Access]:
@@ -276,7 +272,7 @@ def copy_along_lanes(nest: Nest, order: Schedule, factor: Factor, place: int) ->
 
 
 @dataclass(frozen=True)
-class Columns:
+class _Columns:
     """A contraction in vectors along one of its column dimensions."""
 
     nest: Nest
@@ -438,7 +434,7 @@ def _term_blocks(nest: Nest, roles: Contraction, fitting: int) -> Mapping[int, i
     return {dimension: sizes[dimension] for dimension in roles.summed}
 
 
-def dot_plan(nest: Nest, contraction: Contraction, vector_bits: int) -> Schedule | None:
+def _dot_plan(nest: Nest, contraction: Contraction, vector_bits: int) -> Schedule | None:
     """Vectors along a summed dimension, for several rows and columns at once."""
     inputs, extents = list(nest.read.values()), nest.extents
     candidates = [

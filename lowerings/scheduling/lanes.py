@@ -425,9 +425,7 @@ def _cost_in_lanes(nest: Nest, dimension: int, lanes: int, transposed: int | Non
 
 def _vectors_in_flight(nest: Nest, chosen: _Lanes) -> int:
     """How many vectors one iteration of the vector loop works on."""
-    if not _reduces(nest):
-        return 1
-    if body_cost(nest) > _LIGHT_BODY:
+    if not _reduces(nest) or body_cost(nest) > _LIGHT_BODY:
         return 1
     vectors = ceil(nest.extents[chosen.dimension] / chosen.lanes)
     if nest.is_reduction[chosen.dimension] and vectors >= _LONG_ROW_VECTORS:

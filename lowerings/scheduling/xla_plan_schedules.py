@@ -34,7 +34,7 @@ from lowerings.loops.nest import NESTS, Nest, nest_of
 from lowerings.loops.schedule_rules import loops_by
 from lowerings.loops.views import collapse_dense, collapse_groups
 from lowerings.rewriting.levels import ON_BUFFERS
-from lowerings.scheduling.contractions import plan_contraction, plan_in_pairs
+from lowerings.scheduling.contractions import contraction_plans, plan_in_pairs
 from lowerings.scheduling.lanes import (
     along_rows,
     block_columns,
@@ -150,7 +150,7 @@ class XlaPlanSchedulesPass(ModulePass):
         """An order with what follows from it: blocks, the loop that threads share, and fills."""
         bits = target.vector_bits
         if order is None and self.register_tiles:
-            order = plan_contraction(nest, bits)
+            order = next(contraction_plans(nest, bits), None)
         order = order or plan_order(nest, bits)
         blocked = block_columns(nest, along_rows(nest, order), least)
         fills = foldable_fills(nest, order.steps)

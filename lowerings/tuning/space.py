@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,13 +14,11 @@ from xdsl.ir import Operation
 
 from lowerings.dialects.schedule import Factor, Loop, Pack, Schedule, ScheduleError
 from lowerings.ir.independent_loops import LEAST_MICROSECONDS_AWAKE
-from lowerings.loops.contraction import contraction_of
 from lowerings.loops.initial_values import foldable_fills
-from lowerings.loops.memory import LaneStride
 from lowerings.loops.nest import Nest, nest_of
 from lowerings.loops.schedule_rules import loops_by
 from lowerings.loops.views import collapse_dense, collapse_groups
-from lowerings.scheduling.contractions import columns_of, copy_along_lanes, dot_plan
+from lowerings.scheduling.contractions import contraction_plans, copy_along_lanes
 from lowerings.scheduling.lanes import in_parallel, plan_order
 from lowerings.scheduling.primitives import Primitive, primitives_of
 
@@ -63,12 +61,17 @@ more.
 
 
 def seeds(problem: TuningProblem) -> list[Schedule]:
-    """Schedules that differ from the default by more than one step, each once."""
+    """
+    Schedules that differ from the default by more than one step, each once: all that the planner
+    has in mind, for shorter vectors too, with and without dense dimensions merged.
+    """
+    nest, widest = problem.nest, problem.vector_bits
+    widths = [widest, *(bits for bits in (widest // 2, widest // 4) if bits >= SHORTEST)]
     found = [
-        _finished(problem, in_parallel(nest, order, LEAST_MICROSECONDS_AWAKE), groups)
-        for nest, groups in _views(problem)
-        for bits in _widths(problem)
-        for order in _plans(nest, bits)
+        _finished(problem, in_parallel(view, order, LEAST_MICROSECONDS_AWAKE), groups)
+        for view, groups in (collapse_dense(nest, nest.indexed), (nest, ()))
+        for bits in widths
+        for order in (plan_order(view, bits), *contraction_plans(view, bits))
     ]
     return [each for each in dict.fromkeys((*problem.known, *found)) if each != problem.default]
 
@@ -80,37 +83,8 @@ def _finished(
     return replace(schedule, folded_fills=problem.foldable(schedule))
 
 
-def _views(problem: TuningProblem) -> list[tuple[Nest, tuple[tuple[int, ...], ...]]]:
-    """The nest with dense dimensions merged, and as it is if that differs."""
-    nest = problem.nest
-    merged, groups = collapse_dense(nest, nest.indexed)
-    return [(merged, groups), (nest, ())] if groups else [(nest, ())]
-
-
-def _widths(problem: TuningProblem) -> list[int]:
-    bits = problem.vector_bits
-    return [each for each in (bits, bits // 2, bits // 4) if each >= 128] or [bits]
-
-
-def _plans(nest: Nest, bits: int) -> Iterator[Schedule]:
-    if nest.is_empty:
-        return
-    yield plan_order(nest, bits)
-    contraction = contraction_of(nest)
-    if contraction is None or not bits:
-        return
-    dot = dot_plan(nest, contraction, bits)
-    if dot is not None:
-        yield dot
-    for roles in (contraction, contraction.transposed()):
-        for stride in (LaneStride.UNIT, LaneStride.STRIDED):
-            for columns in columns_of(nest, roles, stride, bits):
-                if stride is LaneStride.UNIT:
-                    yield columns.direct()
-                if columns.rows > 1 and columns.most_lanes > 1:
-                    yield columns.packed()
-
-
+SHORTEST = 128
+"""Bits of the shortest vectors that are tried in the place of longer ones."""
 MOST_UNROLLED = 160
 """Vectors of a tile: larger ones take seconds to compile and leave the registers."""
 

@@ -47,9 +47,6 @@ class FakeMeter(Meter):
     def is_wrong(self, candidate: Schedule) -> bool:
         return candidate.lanes == 8
 
-    def ratio(self, candidate: Schedule, other: Schedule, turns: int) -> float:
-        return self.cost(candidate) / self.cost(other)
-
     def cost(self, candidate: Schedule) -> float:
         tiles = [loop.tile for loop in candidate.loops if loop.dimension == 0]
         return 1.0 + abs(tiles[-1] - 5)
