@@ -603,12 +603,12 @@ def _is_tiny(group: _Group) -> bool:
 def _are_disjoint(group: _Group, extents: MemoryExtents) -> bool:
     """Whether no memref that a group writes overlaps another one that it uses."""
     memrefs = [value for value in group.arguments if isinstance(value.type, MemRefType)]
-    written = {value for op in group.operations for value in written_operands(op)}
+    found = dict.fromkeys(value for op in group.operations for value in written_operands(op))
+    written, read = list(found), [value for value in memrefs if value not in found]
     return not any(
         extents.may_overlap(target, other)
-        for target in written
-        for other in memrefs
-        if other is not target
+        for number, target in enumerate(written, 1)
+        for other in (*written[number:], *read)
     )
 
 

@@ -15,7 +15,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from lowerings.dialects.arith_extension import RemFOp
 from lowerings.ir.reshapes import tensor_shape
 from lowerings.tensors.indices import Indices, constant, identity, indices_of, loops_of
-from xla_dialect.xdsl.traversal import ins_of, operands_of
+from xla_dialect.xdsl.traversal import ins_of, long_integers, operands_of
 
 FREE = 0
 CHEAP = 1
@@ -213,8 +213,7 @@ def view_of(op: Operation, position: int) -> ReindexedView | None:
 
 
 def _slice_transform(op: tensor.ExtractSliceOp) -> Callable[[Indices], Indices] | None:
-    offsets = op.static_offsets.get_values()
-    strides = op.static_strides.get_values()
+    offsets, strides = map(long_integers, (op.static_offsets, op.static_strides))
     if len(op.operands) != 1 or len(tensor_shape(op.result)) != len(offsets):
         return None
 

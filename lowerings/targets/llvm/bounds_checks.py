@@ -18,7 +18,7 @@ from xdsl.ir import Operation, SSAValue
 from lowerings.ir.memref_views import viewed_by
 from lowerings.targets.llvm.accesses import ACCESSES, LaneAccess, widened
 from lowerings.targets.llvm.emitter import FunctionEmitter, Handler
-from lowerings.targets.llvm.memref import add, groups, mixed, multiply, subtract
+from lowerings.targets.llvm.memref import add, groups, mixed, multiply, slice_numbers, subtract
 from lowerings.targets.llvm.types import I1, I64, INDEX, layout_of
 from lowerings.targets.llvm.vector import splat, steps
 from xla_dialect.xdsl.operation_table import OperationTable
@@ -176,9 +176,7 @@ def _check_same(
 
 def _check_subview(e: FunctionEmitter, op: memref.SubviewOp) -> None:
     """Each dimension, unless the view has no elements."""
-    offsets = mixed(e, op.static_offsets, op.offsets)
-    sizes = mixed(e, op.static_sizes, op.sizes)
-    strides = mixed(e, op.static_strides, op.strides)
+    offsets, sizes, strides = slice_numbers(e, op)
     empty = _is_empty(e, sizes)
     for dimension, (offset, size, step, whole) in enumerate(
         zip(offsets, sizes, strides, e.view(op.source).sizes, strict=True)
@@ -248,9 +246,7 @@ def _check_reinterpret_cast(e: FunctionEmitter, op: memref.ReinterpretCastOp) ->
     if base.layout.offset is None:
         # Such an operation cannot be printed as LLVM IR either.
         return
-    (offset,) = mixed(e, op.static_offsets, op.offsets)
-    sizes = mixed(e, op.static_sizes, op.sizes)
-    strides = mixed(e, op.static_strides, op.strides)
+    (offset,), sizes, strides = slice_numbers(e, op)
     empty = _is_empty(e, sizes)
     first = subtract(e, offset, str(base.layout.offset))
     lowest, highest = (add(e, first, way) for way in _extent(e, sizes, strides))

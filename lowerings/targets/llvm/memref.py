@@ -23,6 +23,7 @@ from lowerings.targets.llvm.basic_blocks import emit_loop
 from lowerings.targets.llvm.emitter import FunctionEmitter, Handler, View, number_of
 from lowerings.targets.llvm.types import I1, INDEX, MemRefLayout, UnsupportedType, ValueType
 from xla_dialect.xdsl.operation_table import OperationTable
+from xla_dialect.xdsl.traversal import long_integers
 
 
 def multiply(e: FunctionEmitter, lhs: str, rhs: str) -> str:
@@ -243,13 +244,26 @@ def emit_get_global(e: FunctionEmitter, op: memref.GetGlobalOp) -> None:
 # ---- views
 
 
-def mixed(e: FunctionEmitter, static: object, dynamic: Sequence[SSAValue]) -> list[str]:
+def mixed(
+    e: FunctionEmitter, static: DenseArrayBase[Any], dynamic: Sequence[SSAValue]
+) -> list[str]:
     """The operands of a list in which some numbers are known and others are values."""
     unknown = iter(dynamic)
     return [
         e.values[next(unknown)] if number == DYNAMIC_INDEX else str(number)
-        for number in cast("DenseArrayBase[Any]", static).get_values()
+        for number in long_integers(static)
     ]
+
+
+def slice_numbers(
+    e: FunctionEmitter, op: memref.SubviewOp | memref.ReinterpretCastOp
+) -> Sequence[list[str]]:
+    """The operands that are the offsets, the sizes and the strides of a view."""
+    static = op.static_offsets, op.static_sizes, op.static_strides
+    if len(op.operands) == 1:
+        return [[*map(str, long_integers(numbers))] for numbers in static]
+    dynamic = op.offsets, op.sizes, op.strides
+    return [mixed(e, numbers, values) for numbers, values in zip(static, dynamic, strict=True)]
 
 
 def _kept_dimensions(op: memref.SubviewOp, shape: Sequence[int | None]) -> list[int]:
@@ -258,7 +272,7 @@ def _kept_dimensions(op: memref.SubviewOp, shape: Sequence[int | None]) -> list[
     Which one of several of size 1 makes no difference, for their index is always 0.
     """
     kept: list[int] = []
-    sizes = op.static_sizes.get_values()
+    sizes = long_integers(op.static_sizes)
     for dimension, size in enumerate(sizes):
         stated = shape[len(kept)] if len(kept) < len(shape) else -1
         if stated == (None if size == DYNAMIC_INDEX else size):
@@ -271,10 +285,8 @@ def _kept_dimensions(op: memref.SubviewOp, shape: Sequence[int | None]) -> list[
 
 
 def emit_subview(e: FunctionEmitter, op: memref.SubviewOp) -> None:
-    source, result = e.view(op.source), op.results[0]
-    offsets = mixed(e, op.static_offsets, op.offsets)
-    sizes = mixed(e, op.static_sizes, op.sizes)
-    steps = mixed(e, op.static_strides, op.strides)
+    source, result = e.view(op.operands[0]), op.results[0]
+    offsets, sizes, steps = slice_numbers(e, op)
     # The offset of a dimension of size 1 is 0, as its index is.
     pointer = element_address(e, source, offsets)
     layout = e.layout(result.type)
@@ -315,14 +327,12 @@ def emit_reinterpret_cast(e: FunctionEmitter, op: memref.ReinterpretCastOp) -> N
     source, result = e.view(op.source), op.results[0]
     if source.layout.offset is None:
         raise UnsupportedType(f"the source's offset must be static: {op.source.type}")
-    (offset,) = mixed(e, op.static_offsets, op.offsets)
+    (offset,), sizes, strides = slice_numbers(e, op)
     distance = add(e, offset, str(source.offset - source.layout.offset))
     pointer, number = source.pointer, number_of(distance)
     goes_on = all(stride is not None and stride >= 0 for stride in e.layout(result.type).strides)
     if number is None or number < 0 or not goes_on:
         pointer, number = move_pointer(e, source.layout.element.memory, pointer, [distance]), 0
-    sizes = mixed(e, op.static_sizes, op.sizes)
-    strides = mixed(e, op.static_strides, op.strides)
     _define_view(e, result, pointer, sizes, strides, source, number)
 
 

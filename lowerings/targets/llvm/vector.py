@@ -20,6 +20,7 @@ from lowerings.targets.llvm.types import (
     value_type,
 )
 from xla_dialect.xdsl.operation_table import OperationTable
+from xla_dialect.xdsl.traversal import long_integers
 
 # ---- masks
 
@@ -114,9 +115,8 @@ def emit_shuffle(e: FunctionEmitter, op: vector.ShuffleOp) -> None:
         for operand, type_ in zip(op.operands, (first, second), strict=True)
     )
     shift = common - first_lanes
-    chosen = [
-        lane if lane < first_lanes else lane + shift for lane in map(int, op.mask.get_values())
-    ]
+    mask = long_integers(op.mask)
+    chosen = [lane if lane < first_lanes else lane + shift for lane in mask]
     e.values[op.results[0]] = shuffled(e, value_type(first.element, common), lhs, chosen, rhs)
 
 
