@@ -334,25 +334,30 @@ class Fourier:
         kernel[wide - length + 1 :] = np.conj(chirp[:0:-1])
         transform = np.fft.fft if self.sign < 0 else np.fft.ifft
         spectrum: Complex = transform(kernel, norm="backward" if self.sign < 0 else "forward")
-        padded = np.zeros(wide, np.complex128)
-        padded[:length] = chirp
         zero = constant(self.builder, 0.0, self.part)
-        zeros = fill_into(self.builder, zero, self.empty(2, wide, lanes))
-        x = insert_slice(self.builder, x, zeros, (0, 0, 0))
-        for factors in (padded, np.conj(spectrum / wide)):
-            x = self.transformed(self._scaled(x, factors, conjugate=True))
+        rest = fill_into(self.builder, zero, self.empty(2, wide - length, lanes))
+        into = insert_slice(self.builder, rest, self.empty(2, wide, lanes), (0, length, 0))
+        x = self.transformed(self._scaled(x, chirp, conjugate=True, into=into))
+        x = self.transformed(self._scaled(x, np.conj(spectrum / wide), conjugate=True))
         found = extract_slice(self.builder, x, (0, 0, 0), (2, length, lanes))
         return self._scaled(found, chirp)
 
-    def _scaled(self, x: Planes, factors: Complex, *, conjugate: bool = False) -> Planes:
+    def _scaled(
+        self, x: Planes, factors: Complex, *, conjugate: bool = False, into: Planes | None = None
+    ) -> Planes:
         """Each column times the factors; with `conjugate` the conjugates of that."""
         _, length, lanes = sizes_of(x)
         table = self.table(factors)
         turns = [(table, indexed(c, dimension(1), rank=3)) for c in (0, 1)]
-        return self.product((length, lanes), [*in_order(x), *turns], conjugate=conjugate)
+        return self.product((length, lanes), [*in_order(x), *turns], into, conjugate=conjugate)
 
     def product(
-        self, sizes: tuple[int, int], inputs: Sequence[Input], *, conjugate: bool = False
+        self,
+        sizes: tuple[int, int],
+        inputs: Sequence[Input],
+        into: Planes | None = None,
+        *,
+        conjugate: bool = False,
     ) -> Planes:
         """The products of two numbers, given by their parts; with `conjugate` the conjugates."""
 
@@ -360,7 +365,7 @@ class Fourier:
             real, imaginary = Butterfly(s, self.sign).times((e[0], e[1]), (e[2], e[3]))
             return real, s.negf(imaginary) if conjugate else imaginary
 
-        return self.made(sizes, inputs, body)
+        return self.made(sizes, inputs, body, into)
 
 
 @cache
