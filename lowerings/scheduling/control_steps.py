@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, zip_longest
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any, cast
 
@@ -242,12 +243,17 @@ def _foreach(script: Script, step: ForeachOp, given: Sequence[Handle]) -> Sequen
     counts = [len(handle) for handle in given]
     if len(set(counts)) > 1 and step.with_zip_shortest is None:
         script.fail(step, f"handles that go side by side have {counts} operations")
-    results: list[list[Payload]] = [[] for _ in step.results_]
-    for payloads in zip(*given, strict=False):
-        yielded = script.run_block(step.body.block, [(payload,) for payload in payloads])
-        for result, handle in zip(results, yielded, strict=True):
-            result.extend(handle)
-    return [tuple(result) for result in results]
+    rows = [
+        script.run_block(step.body.block, [(payload,) for payload in payloads])
+        for payloads in zip(*given, strict=False)
+    ]
+    return _joined(rows, len(step.results_))
+
+
+def _joined(rows: Sequence[Sequence[Handle]], count: int) -> Sequence[Handle]:
+    """What several runs yield, one after the other; so many empty handles where there was none."""
+    columns = zip_longest(*rows, fillvalue=()) if rows else [()] * count
+    return [tuple(chain.from_iterable(column)) for column in columns]
 
 
 def _foreach_match(
@@ -258,7 +264,7 @@ def _foreach_match(
         (matcher.string_value(), action.string_value())
         for matcher, action in zip(step.matchers, step.actions, strict=True)
     ]
-    results: list[list[Payload]] = [[] for _ in step.forwarded_outputs]
+    rows: list[Sequence[Handle]] = []
     for top in operations_of(script, step, root):
         candidates = [top] if step.restrict_root is not None else _post_order(top)[:-1]
         for op in candidates:
@@ -267,11 +273,9 @@ def _foreach_match(
                     matched = script.run_sequence(matcher, [(op,), *forwarded], step)
                 except SilenceableFailure:
                     continue
-                found = script.run_sequence(action, matched, step)
-                for result, handle in zip(results, found, strict=True):
-                    result.extend(handle)
+                rows.append(script.run_sequence(action, matched, step))
                 break
-    return [root, *map(tuple, results)]
+    return [root, *_joined(rows, len(step.forwarded_outputs))]
 
 
 def _apply_pass(

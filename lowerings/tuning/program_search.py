@@ -94,14 +94,11 @@ def tunable_kernels(module: ModuleOp, entry: str, machine: Machine) -> list[Tuna
         default = schedule_of(nests[-1]) if nests else None
         if default is None or not default.steps:
             continue
-        key, count = operation_key(nests[-1]), calls[function.sym_name.data]
-        known = found.get(key)
-        if known is not None:
-            count += known.calls
-            function, op = known.function, known.op
-        else:
-            op = nests[-1]
-        found[key] = TunableKernel(function, op, key, default, count)
+        op, count = nests[-1], calls[function.sym_name.data]
+        kernel = TunableKernel(function, op, operation_key(op), default, count)
+        known = found.setdefault(kernel.key, kernel)
+        if known is not kernel:
+            found[kernel.key] = replace(known, calls=known.calls + count)
     return list(found.values())
 
 
@@ -135,11 +132,10 @@ class KernelResult:
     def entry(self, processor: str) -> ScheduleEntry:
         """The entry of a file for what was found."""
         assert self.found is not None
-        found = self.found
-        tuned, default = map(found.unit.shown, (found.cost * found.ratio, found.cost))
-        costs = f"{tuned} {found.unit.name}, by default {default}"
-        note = f"{self.kernel.name} of {self.kernel.description}: {costs}"
-        return ScheduleEntry(self.kernel.key, found.schedule, note, processor)
+        found, default = self.found, self.kernel.default_entry(processor)
+        tuned, cost = map(found.unit.shown, (found.cost * found.ratio, found.cost))
+        note = f"{default.note}: {tuned} {found.unit.name}, by default {cost}"
+        return replace(default, schedule=found.schedule, note=note)
 
 
 @dataclass

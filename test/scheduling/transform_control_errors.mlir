@@ -324,3 +324,22 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+// expected-error@+9 {{transform.foreach: 1 results; the step has 0}}
+module attributes {transform.with_named_sequence} {
+  func.func @main(%x: f32, %a: memref<8xf32>) {
+    linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)
+    linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)
+    func.return
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %0 = transform.structured.match ops{["linalg.fill"]} in %root : (!transform.any_op) -> !transform.any_op
+    %1 = transform.foreach %0 : !transform.any_op -> !transform.any_op {
+    ^bb0(%each: !transform.any_op):
+      transform.yield
+    }
+    transform.yield
+  }
+}
