@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from pkgutil import resolve_name
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from xdsl.ir import Operation
 
@@ -19,7 +20,7 @@ from lowerings.rewriting.levels import UNLOWERED
 from lowerings.rewriting.passes import ResultDifference
 from xla_dialect.analysis.computations import top_k_properties
 from xla_dialect.op import XlaOp
-from xla_dialect.ops.contraction import RaggedDotOp, ScaledDotOp
+from xla_dialect.ops.contraction import ConvolutionOp, RaggedDotOp, ScaledDotOp
 from xla_dialect.ops.custom_calls import (
     ANNOTATIONS,
     LAYOUT_CONSTRAINT,
@@ -37,7 +38,8 @@ from xla_dialect.ops.normalization import (
 from xla_dialect.ops.random import RngBitGeneratorOp, StochasticConvertOp
 from xla_dialect.ops.reduction import ReduceOp, ReduceWindowOp, SelectAndScatterOp
 from xla_dialect.ops.sorting import TopkOp
-from xla_dialect.types import is_array
+from xla_dialect.shapes.size_arithmetic import is_dynamic
+from xla_dialect.types import Array, is_array, sizes_of
 
 _EXPANSIONS: Mapping[type[XlaOp], str] = {
     BatchNormGradOp: "lowerings.expand.normalization:gradient",
@@ -69,7 +71,13 @@ def expand(op: XlaOp, builder: ConversionBuilder) -> str | None:
         return "its result is a tuple; xla-flatten-tuples takes tuples apart"
     if isinstance(op, RngBitGeneratorOp) and (fault := op.fault()):
         return fault
-    returned = build_before(op, op.operands, resolve_name(_EXPANSIONS[type(op)]), op)
+    _replace_with_built(op, builder, _EXPANSIONS[type(op)])
+    return None
+
+
+def _replace_with_built(op: XlaOp, builder: ConversionBuilder, function: str) -> None:
+    """The function is given as module and name."""
+    returned = build_before(op, op.operands, resolve_name(function), op)
     # The builder ignores layouts: only results with one differ in type.
     builder.replace(
         [
@@ -79,7 +87,6 @@ def expand(op: XlaOp, builder: ConversionBuilder) -> str | None:
             for value, result in zip(returned, op.results, strict=True)
         ]
     )
-    return None
 
 
 def expand_call(op: CustomCallOp, builder: ConversionBuilder) -> None:
@@ -92,6 +99,35 @@ def expand_call(op: CustomCallOp, builder: ConversionBuilder) -> None:
         builder.replace(())
     elif top_k is not None:
         builder.replace(builder.insert(TopkOp.make(op.operands, top_k)).results)
+
+
+MOST_PHASES = 16
+"""A base with more holes than that, between neighbours, is not split into convolutions by phase."""
+
+
+def has_many_holes(op: ConvolutionOp) -> bool:
+    """Whether windows between neighbours of the base are many, and meet equally many elements."""
+    types = [cast(Array, each) for each in (*op.operand_types, op.result.type)]
+    window = op.window.data.dimensions
+    return (
+        prod(d.base_dilation for d in window) > MOST_PHASES
+        and all(
+            d.base_dilation == 1
+            or (d.size % d.base_dilation, d.stride, d.window_dilation, d.reversal)
+            == (0, 1, 1, False)
+            for d in window
+        )
+        and types[0].element_type == types[1].element_type
+        and not any(is_dynamic(sizes) or not prod(sizes) for sizes in map(sizes_of, types))
+    )
+
+
+def expand_convolution(op: ConvolutionOp, builder: ConversionBuilder) -> None:
+    """One over a base with many holes, or of complex numbers."""
+    if has_many_holes(op):
+        _replace_with_built(op, builder, "lowerings.expand.convolution:without_holes")
+    else:
+        expand_complex_products(op, builder)
 
 
 def expand_reduce(op: ReduceOp, builder: ConversionBuilder) -> None:
@@ -117,7 +153,8 @@ class XlaExpandCompoundPass(ConversionPass):
 
     Narrow floats are computed in f32 and rounded at the end; so are reductions, windows and
     scatters that add or multiply them. Reductions and long scatters that add complex numbers become
-    two, of their parts; their dots and convolutions four. Custom calls that annotate a value for a
+    two, of their parts; their dots and convolutions four. A convolution whose base has many holes
+    is one without them, with more output features. Custom calls that annotate a value for a
     compiler, as with a sharding, are that value; `TopK` is `topk`.
 
     ```
@@ -140,5 +177,5 @@ class XlaExpandCompoundPass(ConversionPass):
     )
     illegal: ClassVar[Sequence[str | type[Operation]]] = tuple(_EXPANSIONS)
     conversions = conversion_table(
-        expand_call, expand_reduce, expand_accumulating, expand_complex_products
+        expand_call, expand_reduce, expand_accumulating, expand_complex_products, expand_convolution
     ).add(_EXPANSIONS, expand)
