@@ -94,7 +94,9 @@ class LaneAnalysis:
         if type(op) in LOADS:
             step, is_complex = self.load_step(op), type(op.results[0].type) is ComplexType
             self.is_possible &= step == 1 if is_complex else step is not None
-        elif any(type(value.type) is ComplexType for value in (*operands_of(op), *op.results)):
+        elif self.nest.has_complex_numbers and any(
+            type(value.type) is ComplexType for value in (*operands_of(op), *op.results)
+        ):
             self.is_possible = False
         elif op.name.partition(".")[0] not in ("arith", "math", "words") or len(op.results) != 1:
             self.is_possible = False

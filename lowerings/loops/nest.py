@@ -15,6 +15,7 @@ from functools import cached_property
 from math import prod
 
 from xdsl.dialects import arith, memref, tensor
+from xdsl.dialects.builtin import ComplexType
 from xdsl.dialects.linalg.attrs import IteratorType
 from xdsl.dialects.linalg.ops import CopyOp, FillOp, GenericOp, IndexOp, YieldOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -90,6 +91,11 @@ class Nest:
     def ops(self) -> Sequence[Operation]:
         """The operations of the body, without what ends it."""
         return list(self.body.ops)[:-1]
+
+    @cached_property
+    def has_complex_numbers(self) -> bool:
+        """Whether the body computes with complex numbers, or has their parts."""
+        return ComplexType in [type(value.type) for value in self.mask]
 
     @cached_property
     def math_operations(self) -> int:
