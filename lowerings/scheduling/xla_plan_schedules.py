@@ -100,14 +100,13 @@ class XlaPlanSchedulesPass(ModulePass):
             target = replace(target, vector_bits=self.vector_bits)
         generalize_all(op, but=NESTS)
         file = read_schedule_file(self.file) if self.file else ScheduleFile()
-        nests, promised = list[Nest](), dict[scf.ForOp, int]()
-        for inner in operations_in(op):
-            if type(inner) in NESTS:
-                nests.append(nest_of(inner))
-            elif type(inner) is scf.ForOp:
-                work = promised_microseconds(inner)
-                if work is not None:
-                    promised[inner] = work
+        operations = operations_in(op)
+        nests = [nest_of(each) for each in operations if type(each) in NESTS]
+        promised = {
+            each: work
+            for each in operations
+            if type(each) is scf.ForOp and (work := promised_microseconds(each)) is not None
+        }
         least = self._least_of_loops(nests, promised.values(), target)
         for nest in nests:
             if schedule_of(nest.op) is None:
