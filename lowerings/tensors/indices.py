@@ -39,21 +39,22 @@ def indices_of(map_: AffineMap) -> Indices | None:
     """The results of a map; None where one of them involves more than one loop."""
     found: list[Index] = []
     for expression in map_.results:
-        index = _index_of(expression)
+        index = index_of(expression)
         if index is None:
             return None
         found.append(index)
     return tuple(found)
 
 
-def _index_of(expression: AffineExpr) -> Index | None:
+def index_of(expression: AffineExpr) -> Index | None:
+    """One result of a map; None where it involves more than one loop."""
     match expression:
         case AffineDimExpr():
             return expression.position, 1, 0
         case AffineConstantExpr():
             return constant(expression.value)
         case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Add | AffineBinaryOpKind.Mul):
-            lhs, rhs = _index_of(expression.lhs), _index_of(expression.rhs)
+            lhs, rhs = index_of(expression.lhs), index_of(expression.rhs)
             if lhs is None or rhs is None:
                 return None
             if rhs[0] is not None:

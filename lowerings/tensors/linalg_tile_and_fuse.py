@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import permutations
 from math import ceil, prod
 from typing import TypeAlias, cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, TensorType
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, ModuleOp, TensorType
 from xdsl.dialects.linalg.attrs import IteratorType
 from xdsl.dialects.linalg.ops import FillOp, GenericOp, IndexOp
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineMap
 
 from lowerings.bufferize.strided import static_bytes
 from lowerings.bufferize.tensor_operands import is_tensor
@@ -24,7 +25,8 @@ from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.dead_code import remove_dead_code
 from lowerings.rewriting.levels import ON_TENSORS
 from lowerings.rewriting.passes import ReportingPass, ResultDifference
-from lowerings.tensors.indices import Indices, affine_map, indices_of, loops_of
+from lowerings.tensors.indices import Indices, index_of, loops_of
+from lowerings.tensors.indices import constant as constant_index
 from lowerings.tensors.purity import is_pure
 from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX
 from lowerings.xla_to_linalg.structured import (
@@ -50,6 +52,9 @@ Dimension = tuple[Operation | SSAValue, int]
 MOST_PARTS = 8
 """In how many parts the outermost loop is divided at most: each has tiles of its own."""
 
+LEAST_IMAGES = 2
+"""How many images a part has at least, whose tiles are in the same memory: it is in the cache."""
+
 EVEN = 16
 """What tiles are a multiple of where they do not divide a dimension: the widest vector of f32."""
 
@@ -60,6 +65,9 @@ NEAR_BYTES = 1 << 22
 """What stays in the last cache from tile to tile."""
 NEAR_COST = 4
 """How often it is read from there in the time that memory takes."""
+
+WINDOW_WEIGHT = 2
+"""How many bytes one counts for that windows cover: there is little to compute with each."""
 
 BYTES_PER_NANOSECOND = 10
 """What one thread writes of results, at most."""
@@ -84,6 +92,10 @@ class LinalgTileAndFusePass(ReportingPass):
 
     It is done where what the tiles keep out of memory is more than what they read again: an
     operand that does not have the innermost tiled dimension is read for each tile.
+
+    What windows slide over is tiled along its other dimensions: a padded image is made, and then
+    the windows of it. Not where several results come of one window, as in most convolutions: they
+    are many more products than numbers, and would pack their weights for each image.
 
     ```
     %s = linalg.generic {(h, q, k, d) -> ..} ins(%a, %b) outs(..) { mulf, addf }  // contraction
@@ -205,12 +217,15 @@ class _Tiling:
 
     @property
     def is_worth_memory(self) -> bool:
-        """Whether more goes than stays for others, which cannot be where a dead operand was."""
+        """
+        Whether more goes than stays for others, which cannot be where a dead operand was; that of
+        windows never is.
+        """
         names = set(self.members)
         kept = gone = 0
         for result in (result for op in self.members for result in op.results):
             if any(use.operation not in names for use in result.uses):
-                kept += _bytes(result)
+                kept += 0 if _windows(cast(GenericOp, result.owner)) else _bytes(result)
             else:
                 gone += _bytes(result)
         return gone > 2 * kept
@@ -298,16 +313,18 @@ class _Chains:
             found = self._candidates[op] = (
                 schedule_of(op) is None
                 and bool(op.results)
-                and all(indices_of(map_.data) is not None for map_ in op.indexing_maps.data)
+                and _has_result_for_each_window(op)
                 and all(_bytes(value) for value in op.operands)
             )
         return found
 
     def _is_large(self, value: SSAValue) -> bool:
+        users = [use.operation for use in value.uses if self._is_candidate(use.operation)]
+        weight = WINDOW_WEIGHT if any(map(_windows, cast("list[GenericOp]", users))) else 1
         return (
-            _bytes(value) >= self.least_bytes
+            bool(users)
+            and weight * _bytes(value) >= self.least_bytes
             and self._is_candidate(value.owner)
-            and any(self._is_candidate(use.operation) for use in value.uses)
         )
 
     def _around(self, value: SSAValue) -> set[Operation]:
@@ -384,6 +401,8 @@ class _Chains:
         }
         order = sorted(usable, key=lambda dimension: usable[dimension])
         rest = _bytes(largest)
+        # Rows of a product are several; images that windows slide over are large.
+        least = 1 if any(map(_windows, members)) else EVEN
         loops: dict[Dimension, _TileLoop] = {}
         for dimension in order:
             size = sizes[dimensions.index(dimension)]
@@ -392,7 +411,7 @@ class _Chains:
             if rest <= self.tile_bytes:
                 break
             one = rest // size
-            most = min(size, max(self.tile_bytes // one, EVEN if dimension == order[-1] else 1))
+            most = min(size, max(self.tile_bytes // one, least if dimension == order[-1] else 1))
             whole = [n for n in range(1, most + 1) if size % n == 0 and 2 * n >= most]
             step = max(whole, key=lambda n: (n % EVEN == 0, n), default=most - most % EVEN or most)
             loops[dimension] = _TileLoop(size, step)
@@ -410,7 +429,7 @@ def _reduces_along(
     names = set(members)
     for op in members:
         loop = shared.loop_in(op, dimension)
-        if loop is None:
+        if loop is None or loop in _windows(op):
             return None
         for value, indices in _accesses(op):
             # What is handed on has only the tile's part of this dimension.
@@ -441,7 +460,34 @@ def _factors_read_again(
 
 
 def _maps(op: GenericOp) -> list[Indices]:
-    return [indices_of(map_.data) or () for map_ in op.indexing_maps.data]
+    """Where operands are; without a loop where a window slides."""
+    return [_indices(map_.data) for map_ in op.indexing_maps.data]
+
+
+@lru_cache(4096)
+def _indices(map_: AffineMap) -> Indices:
+    return tuple(index_of(expression) or constant_index(0) for expression in map_.results)
+
+
+def _windows(op: GenericOp) -> set[int]:
+    """The loops along which windows slide, and those over what they cover."""
+    return {loop for map_ in op.indexing_maps.data for loop in _window_loops(map_.data)}
+
+
+@lru_cache(4096)
+def _window_loops(map_: AffineMap) -> frozenset[int]:
+    windows = (each for each in map_.results if index_of(each) is None)
+    return frozenset(loop for each in windows for loop in each.used_dims())
+
+
+def _has_result_for_each_window(op: GenericOp) -> bool:
+    """Whether what a window covers is for one result, where there are windows."""
+    kept = {n for n, kind in enumerate(op.iterator_types) if kind.data is IteratorType.PARALLEL}
+    maps = [map_.data for map_ in op.indexing_maps.data]
+    return all(
+        not (loops := _window_loops(map_)) or kept <= loops | loops_of(_indices(map_))
+        for map_ in maps
+    )
 
 
 _Ranges: TypeAlias = Mapping[Dimension, tuple[SSAValue, int]]
@@ -528,9 +574,9 @@ class _Emission:
         else:
             written = sum(_bytes(result) for op in self.tiling.members for result in op.results)
             nanoseconds = written / BYTES_PER_NANOSECOND / loop.size
-            found = shared_loop(
-                builder, whole, loop.step, nanoseconds, carried, (), body, MOST_PARTS
-            )
+            has_images = any(map(_windows, self.tiling.members))
+            most = min(MOST_PARTS, max(1, loop.tiles // LEAST_IMAGES)) if has_images else MOST_PARTS
+            found = shared_loop(builder, whole, loop.step, nanoseconds, carried, (), body, most)
         return along(builder, constant(builder, whole, INDEX), rest, found) if rest else found
 
     def _tiled_in(self, op: GenericOp, indices: Indices) -> set[int]:
@@ -563,8 +609,8 @@ class _Emission:
             operands = [*inputs, *outputs]
             rank = len(op.iterator_types)
             turned_maps = [
-                affine_map(tuple(indices[dimension] for dimension in each.order), rank)
-                for each, indices in zip(operands, maps, strict=True)
+                AffineMapAttr(AffineMap(rank, 0, tuple(map_.data.results[d] for d in each.order)))
+                for each, map_ in zip(operands, op.indexing_maps.data, strict=True)
             ]
             copy = builder.insert(
                 create(

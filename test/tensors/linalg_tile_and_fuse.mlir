@@ -193,3 +193,56 @@ func.func @attention(%q: tensor<2x16384x64xf32>, %k: tensor<2x16384x64xf32>, %bi
   } -> tensor<2x16384x64xf32>
   func.return %2 : tensor<2x16384x64xf32>
 }
+
+// A window slides over the images of a tile, which are whole; a part has several of them. A convolution with several results
+// for each window stays.
+// CHECK-LABEL: @windows
+// CHECK:         scf.for {{.*}} = %{{.*}} to %[[PARTS:.*]] step
+// CHECK:           scf.for %[[I:.*]] = {{.*}} iter_args(%{{.*}} = %{{.*}}) -> (tensor<8x512x512xf32>)
+// CHECK:             linalg.generic {{.*}} outs(%{{.*}} : tensor<1x514x512xf32>)
+// CHECK:             linalg.generic {{.*}}[affine_map<(d0, d1, d2, d3) -> (d0, (d1 + d3), d2)>{{.*}} outs(%{{.*}} : tensor<1x512x512xf32>)
+// CHECK:             tensor.insert_slice
+// CHECK-NOT:       scf.for
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<8x512x8xf32>)
+func.func @windows(%x: tensor<8x512x512xf32>, %w: tensor<3x512xf32>, %v: tensor<3x512x8xf32>) -> (tensor<8x512x512xf32>, tensor<8x512x8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x514x512xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(n, i, c) -> (n, i, c)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      outs(%e : tensor<8x514x512xf32>) {
+  ^bb0(%o: f32):
+    %n = linalg.index 0 : index
+    %i = linalg.index 1 : index
+    %c = linalg.index 2 : index
+    %last = arith.constant 511 : index
+    %inside = arith.minui %i, %last : index
+    %r = tensor.extract %x[%n, %inside, %c] : tensor<8x512x512xf32>
+    linalg.yield %r : f32
+  } -> tensor<8x514x512xf32>
+  %p = tensor.empty() : tensor<8x512x512xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%p : tensor<8x512x512xf32>) -> tensor<8x512x512xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(n, i, c, k) -> (n, i + k, c)>, affine_map<(n, i, c, k) -> (k, c)>, affine_map<(n, i, c, k) -> (n, i, c)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%0, %w : tensor<8x514x512xf32>, tensor<3x512xf32>) outs(%zeros : tensor<8x512x512xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %r = arith.addf %o, %m : f32
+    linalg.yield %r : f32
+  } -> tensor<8x512x512xf32>
+  %2 = linalg.generic {indexing_maps = [affine_map<(n, i, c) -> (n, i, c)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      outs(%e : tensor<8x514x512xf32>) {
+  ^bb0(%o: f32):
+    %n = linalg.index 0 : index
+    %c = linalg.index 2 : index
+    %r = tensor.extract %x[%n, %n, %c] : tensor<8x512x512xf32>
+    linalg.yield %r : f32
+  } -> tensor<8x514x512xf32>
+  %q = tensor.empty() : tensor<8x512x8xf32>
+  %few = linalg.fill ins(%zero : f32) outs(%q : tensor<8x512x8xf32>) -> tensor<8x512x8xf32>
+  %3 = linalg.generic {indexing_maps = [affine_map<(n, i, f, k, c) -> (n, i + k, c)>, affine_map<(n, i, f, k, c) -> (k, c, f)>, affine_map<(n, i, f, k, c) -> (n, i, f)>], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%2, %v : tensor<8x514x512xf32>, tensor<3x512x8xf32>) outs(%few : tensor<8x512x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %r = arith.addf %o, %m : f32
+    linalg.yield %r : f32
+  } -> tensor<8x512x8xf32>
+  func.return %1, %3 : tensor<8x512x512xf32>, tensor<8x512x8xf32>
+}

@@ -131,6 +131,20 @@ def test_rest_of_the_outermost_rows(rows: int) -> None:
     check(similarities, "float32", [rng.standard_normal((n, 3)) for n in (rows, 64, 64)])
 
 
+@pytest.mark.parametrize("images", [4, 7])
+def test_windows_over_images(images: int) -> None:
+    def layers(x: Any, w: Any) -> Any:
+        order = ("NHWC", "HWIO", "NHWC")
+        x = jax.lax.conv_general_dilated(
+            x, w, (2, 1), ((1, 2), (0, 2)), dimension_numbers=order, feature_group_count=16
+        )
+        return jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (1, 3, 2, 1), (1, 1, 2, 1), "SAME")
+
+    rng = np.random.default_rng(0)
+    sizes = (images, 12, 10, 16), (3, 3, 1, 16)
+    check(layers, "float32", [rng.standard_normal(each) for each in sizes])
+
+
 def arena(text: str) -> int:
     """The bytes of temporary memory of a program."""
     (found,) = re.findall(r"xla.arena_bytes = (\d+)", lowerings.compile(text).as_text("buffers"))
