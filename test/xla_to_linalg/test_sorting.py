@@ -206,6 +206,21 @@ def test_topk_of_blocks(length: int) -> None:
         check_natively(lambda x, largest=largest: TopkOp(x, k=3, largest=largest), x)
 
 
+@pytest.mark.parametrize("name", ["f32", "bf16", "s64", "u8"])
+def test_topk_of_many_short_lines(name: str) -> None:
+    """They are sorted side by side, without counting digits; of equal ones the first comes first."""
+    x = numbers(name, np.random.default_rng(0).integers(0, 5, (8192, 8)))
+    for largest in (True, False):
+
+        def build(x: Any, largest: bool = largest) -> XlaOp:
+            return TopkOp(x, k=2, largest=largest)
+
+        check_natively(build, x)
+        module = module_of(build, [x])
+        lower(module)
+        assert "x256xi32>" not in str(module)
+
+
 def test_topk_of_long_lines() -> None:
     """One line whose first digits differ, and one that has only one of them."""
     x = np.random.default_rng(0).standard_normal((2, 20000)).astype(np.float32)

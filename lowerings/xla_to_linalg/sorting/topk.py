@@ -28,6 +28,7 @@ from lowerings.ir.reshapes import reshape
 from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of
 from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, Values
+from lowerings.xla_to_linalg.sorting.network import SortingNetwork
 from lowerings.xla_to_linalg.sorting.sort import (
     NANOSECONDS,
     Digit,
@@ -43,6 +44,7 @@ from lowerings.xla_to_linalg.structured import (
     constant,
     counted_loop,
     empty,
+    extract_slice,
     fill,
     generic,
     iterators,
@@ -50,6 +52,7 @@ from lowerings.xla_to_linalg.structured import (
     on_scalars,
     optional_loop,
     outside_of_bodies,
+    pointwise,
     projection,
     shared_loop,
     sizes_of,
@@ -74,6 +77,9 @@ BLOCKS_OF_ENTRY = 2
 """From so many blocks for each of the first entries on, their keys tell enough."""
 ROOM = 512
 """How many elements are collected, beside twice the first ones, before they are sorted."""
+
+LINE_NANOSECONDS = 1000
+"""What it takes to count the first digits of a line, however short, and to read the counts."""
 
 
 @dataclass(frozen=True)
@@ -384,8 +390,12 @@ def convert_sort(op: SortOp, builder: ConversionBuilder) -> str | None:
     return None
 
 
+def _place_in_line(s: ScalarBuilder, _elements: Values) -> Values:
+    return (s.emit(arith.IndexCastOp, (s.index(1),), i32),)
+
+
 def convert_topk(op: TopkOp, builder: ConversionBuilder) -> str | None:
-    """A loop over the lines."""
+    """Many short lines are sorted side by side; else a loop over the lines."""
     if not all(is_array(t) for t in op.result_types):
         return "its result is a tuple; xla-flatten-tuples takes tuples apart"
     sizes, element_type = sizes_of(op.operand), elements_of(op.operand)
@@ -394,8 +404,16 @@ def convert_topk(op: TopkOp, builder: ConversionBuilder) -> str | None:
     if count:
         operand = reshape(op.operand, (rows, length), builder.op)
         key = element_key(element_type, 0, is_descending=bool(op.largest.value.data))
-        entries = FirstEntries.of((key,), length, count, has_places=True)
-        found = entries.of_rows(builder, (operand,), found)
+        network = SortingNetwork.of((key,), (operand, found[1]))
+        if network.is_faster(rows, LINE_NANOSECONDS):
+            places = pointwise(builder, (), TensorType(i32, (rows, length)), _place_in_line)
+            ordered = sorted_lines(builder, (operand, places), SortOrder.by_keys((key,)))
+            found = [
+                extract_slice(builder, line, (0, 0), (rows, count), (1, 1)) for line in ordered
+            ]
+        else:
+            entries = FirstEntries.of((key,), length, count, has_places=True)
+            found = entries.of_rows(builder, (operand,), found)
     builder.replace(
         [
             reshape(value, sizes_of(result), builder.op)
