@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -125,6 +126,16 @@ def reinterpret_cast(op: memref.ReinterpretCastOp) -> Function:
     return run
 
 
+def strided_metadata(_op: memref.ExtractStridedMetaDataOp) -> Function:
+    """Where the offset of a view counts from, and its layout."""
+
+    def run(source: Memref) -> Sequence[Memref | int]:
+        base = memref_at(source.memory, source.element, 0, (), ())
+        return base, source.offset, *source.array.shape, *source.strides
+
+    return run
+
+
 def parts_of_complex(op: UnrealizedConversionCastOp) -> Function:
     """Complex numbers as twice as many reals along the last dimension."""
     typed = TypedView(op.results[0].type)
@@ -166,6 +177,7 @@ VALUES = (
     .add(memref.DeallocOp, dealloc)
     .add(memref.ViewOp, view)
     .add(memref.ReinterpretCastOp, reinterpret_cast)
+    .add(memref.ExtractStridedMetaDataOp, strided_metadata)
     .add(UnrealizedConversionCastOp, parts_of_complex)
     .add(memref.RankOp, rank)
     .add(memref.AssumeAlignmentOp, same_view)

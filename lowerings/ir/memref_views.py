@@ -13,6 +13,7 @@ VIEWS: tuple[type[Operation], ...] = (
     memref.CastOp,
     memref.CollapseShapeOp,
     memref.ExpandShapeOp,
+    memref.ExtractStridedMetaDataOp,
     memref.ReinterpretCastOp,
     UnrealizedConversionCastOp,
     memref.SubviewOp,

@@ -97,13 +97,10 @@ class Access:
     memref: SSAValue
     type: MemRefType[Attribute]
     indices: tuple[AffineExpr, ...]
-    """One for each group."""
-    groups: tuple[tuple[int, ...], ...]
-    """The dimensions of the memref, consecutive ones seen as one where they form a group."""
     strides: Strides | None
     """Elements that one step in each dimension of the nest moves; None where not constant."""
-    offset: int | None
-    """The element at the nest's origin, in elements from the buffer's start; None if dynamic."""
+    offset: int
+    """The element at the nest's origin, in elements from the memref's first one, if strides are."""
     recast: bool = False
     """Whether `indices` no longer hold and only a view made from the strides gives access."""
 
@@ -141,26 +138,23 @@ def make_access(value: SSAValue, indices: Sequence[AffineExpr], extents: Sequenc
                     f"index {indices[position]} runs from {low} to {high} in dimension "
                     f"{position} of {memref_type}"
                 )
-    strides, offset = _address(memref_type, forms, extents)
-    groups = tuple((position,) for position in range(len(indices)))
-    return Access(value, memref_type, tuple(indices), groups, strides, offset)
+    return Access(value, memref_type, tuple(indices), *_address(memref_type, forms, extents))
 
 
 def _address(
     memref_type: MemRefType[Attribute], forms: Sequence[Linear | None], extents: Sequence[int]
-) -> tuple[Strides | None, int | None]:
+) -> tuple[Strides | None, int]:
     """The strides of each dimension of a nest and the offset of its origin."""
     layout = memref_layout(memref_type)
     if layout is None:
-        return None, None
-    memref_strides, offset = layout
-    strides = [0] * len(extents)
+        return None, 0
+    memref_strides, _ = layout
+    strides, offset = [0] * len(extents), 0
     for form, stride in zip(forms, memref_strides, strict=True):
         if form is None or stride is None:
-            return None, None
+            return None, 0
         for dimension, coefficient in form.coefficients.items():
             if extents[dimension] > 1:
                 strides[dimension] += coefficient * stride
-        if offset is not None:
-            offset += form.constant * stride
+        offset += form.constant * stride
     return tuple(strides), offset

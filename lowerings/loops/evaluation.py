@@ -55,7 +55,7 @@ from lowerings.loops.narrow_products import (
     pair_product,
     word,
 )
-from lowerings.loops.views import as_parts, materialize_view
+from lowerings.loops.views import as_parts, strided_view
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.traversal import operations_in
 
@@ -390,10 +390,10 @@ class BodyEvaluator:
             distances = added
         assert distances is not None
         if len(sizes) > 1:
-            groups = (*((d,) for d in range(first)), tuple(range(first, len(op.indices))))
-            access = Access(base, type_, (), groups, None, None)
-            view = partial(materialize_view, access, (), None, builder)
-            base = builder.shared(("collapsed", base, first), lambda: view().memref)
+            strides = cast("Sequence[int]", type_.get_strides())
+            own = [*type_.get_shape()[:first], prod(sizes)], [*strides[:first], 1]
+            view = partial(strided_view, base, 0, *own, builder)
+            base = builder.shared(("collapsed", base, first), view)
         indices = [self.scalar(index, combination) for index in op.indices[:first]]
         indices.append(builder.constants.index(0))
         return builder.add(GatherOp(base, indices, distances, everywhere, zero)).result

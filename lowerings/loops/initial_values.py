@@ -88,11 +88,14 @@ def fillers_before(op: Operation) -> dict[SSAValue, Operation]:
 
 def covers_memref(nest: Nest, access: Access) -> bool:
     """Whether the nest writes every element of the memref exactly once, apart from reductions."""
-    if access.recast:
-        return False
-    dimensions = [index.position for index in access.indices if isinstance(index, AffineDimExpr)]
-    points = prod(nest.extents[d] for d in dimensions)
-    return len(set(dimensions)) == len(dimensions) and points == prod(access.type.get_shape())
+    points, reach = 1, 0
+    for stride, extent in sorted(zip(map(abs, access.strides or ()), nest.extents, strict=False)):
+        if stride * (extent - 1):
+            if stride <= reach:
+                return False
+            points *= extent
+            reach += stride * (extent - 1)
+    return points == prod(access.type.get_shape())
 
 
 def starts_before_reductions(nest: Nest, steps: Sequence[Step], output: int) -> bool:

@@ -147,7 +147,7 @@ class LaneAnalysis:
         memory, *indices = op.operands
         memref_type = static_memref(memory.type)
         layout = None if memref_type is None else memref_layout(memref_type)
-        if memref_type is None or layout is None or not indices:
+        if memref_type is None or layout is None or None in layout[0] or not indices:
             return None
         last, span = len(indices) - 1, 1
         varying = (n for n, i in enumerate(indices) if self.of(i) is not Lanewise.UNIFORM)

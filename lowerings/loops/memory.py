@@ -16,14 +16,13 @@ from typing import cast
 
 import numpy as np
 from xdsl.dialects import memref, vector
-from xdsl.dialects.builtin import ComplexType, VectorType, i1, i32, i64
+from xdsl.dialects.builtin import ComplexType, VectorType
 from xdsl.ir import Attribute, SSAValue
 
-from lowerings.dialects.vector_extension import GatherOp, ScatterOp
 from lowerings.loops.access import Access, Strides
 from lowerings.loops.builder import Index, LoopBuilder
 from lowerings.loops.constants import element_bits, integer_array, vector_of
-from lowerings.loops.views import as_parts, materialize_view, with_unit_stride
+from lowerings.loops.views import as_parts, materialize_view, reaches_by_last_index
 from xla_dialect.xdsl.creation import create
 
 
@@ -45,9 +44,7 @@ def lane_stride(access: Access, dimension: int | None) -> LaneStride | None:
     if access.strides is None:
         return None
     step = access.strides[dimension]
-    # Where the offset is known, there is a view with any strides.
-    is_known = access.offset is not None
-    if abs(step) == 1 and (is_known or with_unit_stride(access, dimension) is not None):
+    if abs(step) == 1:
         return LaneStride.UNIT if step == 1 else LaneStride.REVERSED
     return None if isinstance(access.type.element_type, ComplexType) else LaneStride.STRIDED
 
@@ -64,7 +61,7 @@ def is_read_turned(access: Access, dimension: int | None, transposed: int | None
 def takes_every_other(access: Access, dimension: int | None) -> bool:
     """Whether steps in `dimension` move an access by two elements."""
     is_strided = lane_stride(access, dimension) is LaneStride.STRIDED
-    strides = access.strides if access.offset is not None else None
+    strides = access.strides
     return is_strided and dimension is not None and strides is not None and strides[dimension] == 2
 
 
@@ -74,10 +71,6 @@ def shuffled(vectors: Sequence[SSAValue], mask: Sequence[int], builder: LoopBuil
     result_type = vector_of(type_.element_type, len(mask))
     properties = {"mask": integer_array(tuple(mask))}
     return builder.write(vector.ShuffleOp, vectors, result_type, properties)
-
-
-def _in_lane(lane: int) -> Mapping[str, Attribute]:
-    return {"static_position": integer_array((lane,))}
 
 
 class MemoryAccess:
@@ -93,10 +86,9 @@ class MemoryAccess:
     ):
         """Of a strided access the view has so many elements more, `following` its last one."""
         stride = lane_stride(access, dimension)
-        if dimension is not None and stride in (LaneStride.UNIT, LaneStride.REVERSED):
-            access = with_unit_stride(access, dimension) or access
-        elif stride is LaneStride.STRIDED and access.offset is not None:
-            access = replace(access, recast=True)
+        if dimension is not None and access.reaches(dimension):
+            by_last = reaches_by_last_index(access, dimension)
+            access = access if by_last else replace(access, recast=True)
         self.access = materialize_view(access, extents, dimension, builder, following)
         self.stride = stride
         self.dimension = dimension
@@ -133,31 +125,28 @@ class MemoryAccess:
         if takes_every_other(self.access, self.dimension):
             return self._load_every_other(position, lanes)
         if self.stride is LaneStride.STRIDED:
-            zero = builder.constants.number(0, vector_type)
-            if self.access.offset is None:
-                return self._load_apart(position, lanes, zero)
-            indices = self.indices(position)
-            gather = GatherOp(base, indices, self._steps(lanes), self._all_lanes(lanes), zero)
-            return builder.add(gather).result
+            result = builder.constants.number(0, vector_type)
+            for lane, place in self._apart(position, lanes):
+                operands = [self.load(place, None), result]
+                result = builder.write(vector.InsertOp, operands, vector_type, lane)
+            return result
         indices = self._vector_indices(position, lanes)
         loaded = builder.write(vector.LoadOp, [base, *indices], vector_type)
         return self._in_lane_order(loaded, lanes)
 
-    def _load_apart(self, position: Sequence[Index], lanes: int, zero: SSAValue) -> SSAValue:
-        """Elements that no view has along its last dimension, one by one."""
-        result = zero
-        for lane, place in enumerate(self._apart(position, lanes)):
-            operands = [self.load(place, None), result]
-            result = self.builder.write(vector.InsertOp, operands, zero.type, _in_lane(lane))
-        return result
-
-    def _apart(self, position: Sequence[Index], lanes: int) -> Iterator[Sequence[Index]]:
-        """The points of a vector."""
+    def _apart(
+        self, position: Sequence[Index], lanes: int
+    ) -> Iterator[tuple[Mapping[str, Attribute], Sequence[Index]]]:
+        """
+        The lanes of a vector, as operations on one of them say it, and their points: to load and to
+        store them one by one is quicker than the processor's instructions for all of them.
+        """
         for lane in range(lanes):
-            yield [
+            point = [
                 Index(start.value, start.constant + lane) if d == self.dimension else start
                 for d, start in enumerate(position)
             ]
+            yield {"static_position": integer_array((lane,))}, point
 
     def _load_every_other(self, position: Sequence[Index], lanes: int) -> SSAValue:
         """Two vectors that overlap in one element, so that nothing after the last lane is read."""
@@ -179,16 +168,10 @@ class MemoryAccess:
             operands = [value, self.access.memref, *self.indices(position)]
             builder.add(create(memref.StoreOp, operands=operands))
             return
-        if self.stride is LaneStride.STRIDED and self.access.offset is None:
-            for lane, place in enumerate(self._apart(position, lanes)):
-                element = builder.write(
-                    vector.ExtractOp, [value], self.element_type, _in_lane(lane)
-                )
-                self.store(element, place, None)
-            return
         if self.stride is LaneStride.STRIDED:
-            indices = self.indices(position)
-            builder.add(ScatterOp(base, indices, self._steps(lanes), self._all_lanes(lanes), value))
+            for lane, place in self._apart(position, lanes):
+                element = builder.write(vector.ExtractOp, [value], self.element_type, lane)
+                self.store(element, place, None)
             return
         indices = self._vector_indices(position, lanes)
         value = self._in_lane_order(value, lanes)
@@ -211,17 +194,6 @@ class MemoryAccess:
             return shuffled([value, value], range(lanes - 1, -1, -1), self.builder)
         mask = [2 * lane + part for lane in range(lanes - 1, -1, -1) for part in (0, 1)]
         return shuffled([value, value], mask, self.builder)
-
-    def _steps(self, lanes: int) -> SSAValue:
-        strides, dimension = self.access.strides, self.dimension
-        assert strides is not None
-        assert dimension is not None
-        distances = [strides[dimension] * lane for lane in range(lanes)]
-        is_near = max(map(abs, distances)) < 1 << 31
-        return self.builder.constants.elements(distances, i32 if is_near else i64)
-
-    def _all_lanes(self, lanes: int) -> SSAValue:
-        return self.builder.constants.number(1, vector_of(i1, lanes))
 
 
 LARGEST_BLOCK = 16
@@ -272,7 +244,7 @@ def interleaved(accesses: Iterable[Access], dimension: int | None) -> list[Seque
     alike: dict[tuple[SSAValue, Strides], dict[int, Access]] = {}
     for access in accesses:
         strides, offset = access.strides, access.offset
-        if dimension is None or strides is None or offset is None:
+        if dimension is None or strides is None:
             continue
         if (
             strides[dimension] in INTERLEAVED

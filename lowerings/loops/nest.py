@@ -290,7 +290,7 @@ def _counted(
         offset, strides = access.offset, access.strides
         if strides is not None:
             step = strides[dimension]
-            offset = None if offset is None else offset + start * step
+            offset += start * step
             scaled = (s * size if d == dimension else s for d, s in enumerate(strides))
             strides = (*scaled, *(step,) * inside)
         return replace(access, indices=indices, strides=strides, offset=offset)

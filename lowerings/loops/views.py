@@ -1,47 +1,35 @@
 """
 Views of memrefs that make loops simple: several dimensions as one, unit strides last.
 
-Two operations make them: `memref.collapse_shape` where consecutive dimensions of the memref
-merge in their order, and `memref.reinterpret_cast` for everything else, which needs an offset
-that is statically known.
+`memref.reinterpret_cast` makes them. It counts from the start of the memory that a memref is in,
+which `memref.extract_strided_metadata` gives where only the running program knows the distance.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cache
 from math import prod
 from typing import cast
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
-    ArrayAttr,
+    DYNAMIC_INDEX,
     DenseArrayBase,
-    IntegerAttr,
     MemRefType,
     NoneAttr,
     StridedLayoutAttr,
     UnrealizedConversionCastOp,
     i32,
-    i64,
 )
 from xdsl.ir import Attribute, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineExpr
 
 from lowerings.dialects.schedule import ScheduleError
 from lowerings.loops.access import Access, linear_form
-from lowerings.loops.builder import LoopBuilder
+from lowerings.loops.builder import Index, LoopBuilder
 from lowerings.loops.constants import integer_array, part_type
 from lowerings.loops.nest import Nest
-from xla_dialect.xdsl.traversal import shape_of
-
-_CAST_SEGMENTS = DenseArrayBase.from_list(i32, (1, 0, 0, 0))
-
-
-@cache
-def _number(dimension: int) -> Attribute:
-    return IntegerAttr(dimension, i64)
 
 
 def collapse_dense(nest: Nest, fixed: frozenset[int]) -> tuple[Nest, tuple[tuple[int, ...], ...]]:
@@ -121,73 +109,10 @@ def _merge_access(
     if strides is None or strides[outer] != strides[inner] * extents[inner]:
         return None
     used = {d for index in access.indices for d in index.used_dims()}
-    if not access.recast and not used & {outer, inner}:
+    if not used & {outer, inner}:
         return access
     strides = tuple(0 if d == outer else s for d, s in enumerate(strides))
-    if not access.recast:
-        grouped = _group_indices(access, outer, inner, extents)
-        if grouped is not None:
-            return replace(grouped, strides=strides)
-    if access.offset is None:
-        return None
     return replace(access, strides=strides, recast=True)
-
-
-def _group_indices(
-    access: Access, outer: int, inner: int, extents: tuple[int, ...]
-) -> Access | None:
-    """The access with the memref's dimensions of both loops as one group, if they are adjacent."""
-    by_dimension = {
-        index.position: position
-        for position, index in enumerate(access.indices)
-        if isinstance(index, AffineDimExpr)
-    }
-    if outer not in by_dimension or inner not in by_dimension:
-        return None
-    first, last = by_dimension[outer], by_dimension[inner]
-    used = [d for index in access.indices for d in index.used_dims()]
-    sizes = group_sizes(access)
-    if (
-        first > last
-        or used.count(outer) > 1
-        or used.count(inner) > 1
-        or sizes[first] != extents[outer]
-        or sizes[last] != extents[inner]
-        or any(size != 1 for size in sizes[first + 1 : last])
-    ):
-        return None
-    group = tuple(d for part in access.groups[first : last + 1] for d in part)
-    return replace(
-        access,
-        groups=(*access.groups[:first], group, *access.groups[last + 1 :]),
-        indices=(*access.indices[:first], access.indices[last], *access.indices[last + 1 :]),
-    )
-
-
-def group_sizes(access: Access) -> list[int]:
-    """The number of elements that each index of the access counts."""
-    shape = shape_of(access.type)
-    return [prod(shape[d] for d in group) for group in access.groups]
-
-
-def without_unit_dimensions(access: Access) -> Access:
-    """The access with each dimension of size 1 in one group with a neighbour that is larger."""
-    sizes = group_sizes(access)
-    groups: list[tuple[int, ...]] = []
-    indices: list[AffineExpr] = []
-    leading: tuple[int, ...] = ()
-    for size, group, index in zip(sizes, access.groups, access.indices, strict=True):
-        if size != 1:
-            groups.append(leading + group)
-            indices.append(index)
-            leading = ()
-        elif groups:
-            groups[-1] += group
-        else:
-            leading += group
-    if not groups:
-        return access
-    return replace(access, groups=tuple(groups), indices=tuple(indices))
 
 
 def reaches_by_last_index(access: Access, dimension: int) -> bool:
@@ -197,25 +122,13 @@ def reaches_by_last_index(access: Access, dimension: int) -> bool:
     if abs(access.strides[dimension]) != 1:
         return False
     layout = access.layout
-    if layout is None or layout[0][access.groups[-1][-1]] != 1:
+    if layout is None or layout[0][-1] != 1:
         return False
     *others, last = access.indices
     if any(dimension in index.used_dims() for index in others):
         return False
     form = linear_form(last)
     return form is not None and abs(form.coefficients.get(dimension, 0)) == 1
-
-
-def with_unit_stride(access: Access, dimension: int) -> Access | None:
-    """The access in a form that moves its last index with `dimension`; None if there is none."""
-    if reaches_by_last_index(access, dimension):
-        return access
-    if access.strides is None or abs(access.strides[dimension]) != 1:
-        return None
-    if access.offset is not None:
-        return replace(access, recast=True)
-    dropped = without_unit_dimensions(access)
-    return dropped if reaches_by_last_index(dropped, dimension) else None
 
 
 def materialize_view(
@@ -235,20 +148,7 @@ def materialize_view(
     memory = builder.made(access.memref)
     if memory is not access.memref:
         access = replace(access, memref=memory)
-    if access.recast:
-        return _reinterpret(access, extents, last, builder, following)
-    if any(len(group) > 1 for group in access.groups):
-        return _collapse(access, builder)
-    return access
-
-
-def _direct(access: Access, view: SSAValue, indices: tuple[AffineExpr, ...]) -> Access:
-    view_type = view.type
-    assert isinstance(view_type, MemRefType)
-    groups = tuple((position,) for position in range(len(indices)))
-    return replace(
-        access, memref=view, type=view_type, indices=indices, groups=groups, recast=False
-    )
+    return _reinterpret(access, extents, last, builder, following) if access.recast else access
 
 
 def _reinterpret(
@@ -260,7 +160,6 @@ def _reinterpret(
 ) -> Access:
     strides, offset = access.strides, access.offset
     assert strides is not None
-    assert offset is not None
     moving = [d for d, stride in enumerate(strides) if stride != 0 and extents[d] > 1]
     moving.sort(key=lambda d: (d != last, abs(strides[d])), reverse=True)
     sizes, view_strides, indices = list[int](), list[int](), list[AffineExpr]()
@@ -275,34 +174,41 @@ def _reinterpret(
         sizes.append(size)
         indices.append(index)
         view_strides.append(step)
+    view = strided_view(access.memref, offset, sizes, view_strides, builder)
+    type_ = cast("MemRefType[Attribute]", view.type)
+    return replace(access, memref=view, type=type_, indices=tuple(indices), recast=False)
+
+
+def strided_view(
+    memory: SSAValue,
+    offset: int,
+    sizes: Sequence[int],
+    strides: Sequence[int],
+    builder: LoopBuilder,
+) -> SSAValue:
+    """The elements of a memref from so many behind its first one on, at other strides."""
+    source = cast("MemRefType[Attribute]", memory.type)
+    first, operands = source.get_offset(), [memory]
+    if first is None:
+        start = builder.shared(
+            (memref.ExtractStridedMetaDataOp, memory),
+            lambda: builder.add(memref.ExtractStridedMetaDataOp(memory)).offset,
+        )
+        assert isinstance(start.owner, memref.ExtractStridedMetaDataOp)
+        operands = [start.owner.base_buffer, builder.materialize(Index(start, offset))]
+    else:
+        first += offset
     dense = [prod(sizes[i + 1 :]) for i in range(len(sizes))]
-    is_identity = offset == 0 and view_strides == dense
-    layout = NoneAttr() if is_identity else StridedLayoutAttr(view_strides, offset)
-    view_type = MemRefType(access.type.element_type, sizes, layout, access.type.memory_space)
+    is_identity = first == 0 and strides == dense
+    layout = NoneAttr() if is_identity else StridedLayoutAttr(strides, first)
+    view_type = MemRefType(source.element_type, sizes, layout, source.memory_space)
     properties = {
-        "static_offsets": integer_array((offset,)),
+        "static_offsets": integer_array((DYNAMIC_INDEX if first is None else first,)),
         "static_sizes": integer_array(tuple(sizes)),
-        "static_strides": integer_array(tuple(view_strides)),
-        "operandSegmentSizes": _CAST_SEGMENTS,
+        "static_strides": integer_array(tuple(strides)),
+        "operandSegmentSizes": DenseArrayBase.from_list(i32, (1, len(operands) - 1, 0, 0)),
     }
-    view = builder.write(memref.ReinterpretCastOp, [access.memref], view_type, properties)
-    return _direct(access, view, tuple(indices))
-
-
-def _collapse(access: Access, builder: LoopBuilder) -> Access:
-    source = access.type
-    shape = source.get_shape()
-    layout = source.layout
-    if isinstance(layout, StridedLayoutAttr):
-        last_moving = [
-            next((d for d in reversed(group) if shape[d] != 1), group[0]) for group in access.groups
-        ]
-        layout = StridedLayoutAttr([layout.strides.data[d] for d in last_moving], layout.offset)
-    view_type = MemRefType(source.element_type, group_sizes(access), layout, source.memory_space)
-    reassociation = ArrayAttr([ArrayAttr(map(_number, group)) for group in access.groups])
-    properties = {"reassociation": reassociation}
-    view = builder.write(memref.CollapseShapeOp, [access.memref], view_type, properties)
-    return _direct(access, view, access.indices)
+    return builder.write(memref.ReinterpretCastOp, operands, view_type, properties)
 
 
 def as_parts(value: SSAValue, builder: LoopBuilder) -> SSAValue:

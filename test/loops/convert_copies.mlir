@@ -12,7 +12,8 @@ func.func @fill(%x: f32, %a: memref<3x33xf32>) {
 
 // Part of an array, at an offset known at run time: its rows are apart, its planes are not.
 // CHECK-LABEL: func.func @slice
-// CHECK:         memref.collapse_shape %{{.*}} {{\[\[}}0 : i64], [1 : i64, 2 : i64]] : memref<2x4x8xf32, strided<[128, 8, 1], offset: ?>> into memref<2x32xf32, strided<[128, 1], offset: ?>>
+// CHECK:         %[[START:[0-9]+]], %[[OFFSET:[0-9]+]], {{.*}} = memref.extract_strided_metadata %{{.*}} : memref<2x4x8xf32, strided<[128, 8, 1], offset: ?>> -> memref<f32>, index, index, index, index, index, index, index
+// CHECK-NEXT:    memref.reinterpret_cast %[[START]] to offset: {{\[}}%[[OFFSET]]{{\]}}, sizes: [2, 32], strides: [128, 1] : memref<f32> to memref<2x32xf32, strided<[128, 1], offset: ?>>
 // CHECK:         scf.for %d0 = %c0 to %c2 step %c1 {
 // CHECK-NEXT:      scf.for %d2 = %c0 to %c32 step %c16 {
 // CHECK-NEXT:        vector.load %{{.*}}[%d0, %d2] : memref<2x32xf32, strided<[128, 1], offset: ?>>, vector<16xf32>
@@ -41,16 +42,15 @@ func.func @transpose(%a: memref<32x64xf32>, %b: memref<64x32xf32>) {
   func.return
 }
 
-// Of a part whose offset is known at run time as well. What is no block is read one by one, for there
-// is no view of it.
+// Of a part whose offset is known at run time as well. What is no block is read one by one.
 // CHECK-LABEL: func.func @transpose_slice
 // CHECK:         %[[A:.*]] = memref.subview
-// CHECK-NOT:     reinterpret_cast
+// CHECK:         %[[ROWS:.*]] = memref.reinterpret_cast %{{.*}} to offset: {{.*}} : memref<f32> to memref<35x806xf32, strided<[1, 1], offset: ?>>
 // CHECK:         scf.for %[[I:.*]] = %c0 to %c32 step %c16 {
 // CHECK-COUNT-16:  vector.load %[[A]][%{{.*}}, %[[I]]] : memref<24x35xf32, strided<[35, 1], offset: ?>>, vector<16xf32>
 // CHECK-COUNT-64:  vector.shuffle
 // CHECK:           vector.store
-// CHECK:         memref.load %[[A]]
+// CHECK:         memref.load %[[ROWS]]
 // CHECK-NEXT:    vector.insert %{{.*}}, %{{.*}}[0] : f32 into vector<16xf32>
 // CHECK-NOT:     vector.gather
 // CHECK:         func.return
@@ -130,12 +130,15 @@ func.func @channels(%a: memref<32x2xf32>, %b: memref<32xf32>) {
   func.return
 }
 
-// Every third element: gathered from a view without gaps.
+// Every third element: one by one from a view without gaps.
 // CHECK-LABEL: func.func @every_third
 // CHECK:         %[[V:.*]] = memref.reinterpret_cast %a to offset: [1], sizes: [94], strides: [1]
 // CHECK:         scf.for %d0 = %c0 to %c32 step %c16 {
 // CHECK-NEXT:      %[[I:.*]] = arith.muli %d0, %c3 : index
-// CHECK-NEXT:      vector.gather %[[V]][%[[I]]] [%{{.*}}], %{{.*}}, %{{.*}} : memref<94xf32, strided<[1], offset: 1>>, vector<16xi32>
+// CHECK-NEXT:      %[[X:.*]] = memref.load %[[V]][%[[I]]] : memref<94xf32, strided<[1], offset: 1>>
+// CHECK-NEXT:      vector.insert %[[X]], %{{.*}} [0] : f32 into vector<16xf32>
+// CHECK-NEXT:      %[[SECOND:.*]] = arith.addi %[[I]], %c3 : index
+// CHECK-NEXT:      memref.load %[[V]][%[[SECOND]]]
 func.func @every_third(%a: memref<96xf32>, %b: memref<32xf32>) {
   linalg.generic {
       indexing_maps = [affine_map<(d0) -> (d0 * 3 + 1)>, affine_map<(d0) -> (d0)>],

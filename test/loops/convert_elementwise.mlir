@@ -7,8 +7,8 @@
 
 // Dense dimensions run as one loop; what is left over is a shorter vector.
 // CHECK-LABEL: func.func @dense
-// CHECK:         %[[A:.*]] = memref.collapse_shape %a {{.*}} : memref<4x101xf32> into memref<404xf32>
-// CHECK:         %[[B:.*]] = memref.collapse_shape %b
+// CHECK:         %[[A:.*]] = memref.reinterpret_cast %a to offset: [0], sizes: [404], strides: [1] : memref<4x101xf32> to memref<404xf32>
+// CHECK:         %[[B:.*]] = memref.reinterpret_cast %b
 // CHECK:         scf.for %d1 = %c0 to %c400 step %c16 {
 // CHECK-NEXT:      %[[X:.*]] = vector.load %[[A]][%d1] : memref<404xf32>, vector<16xf32>
 // CHECK-NEXT:      %[[Y:.*]] = arith.mulf %[[X]], %[[X]] : vector<16xf32>
@@ -101,7 +101,7 @@ func.func @embedding(%tokens: memref<6xi32>, %table: memref<100x64xf32>, %b: mem
 // CHECK-NEXT:      %[[J:.*]] = arith.index_cast %{{.*}} : vector<16xindex> to vector<16xi32>
 // CHECK-NEXT:      %[[P:.*]] = arith.muli %[[I]], %{{.*}} : vector<16xi32>
 // CHECK-NEXT:      %[[D:.*]] = arith.addi %[[P]], %[[J]] : vector<16xi32>
-// CHECK-NEXT:      %[[ROW:.*]] = memref.collapse_shape %table {{\[\[}}0 : i64, 1 : i64]]
+// CHECK-NEXT:      %[[ROW:.*]] = memref.reinterpret_cast %table to offset: [0], sizes: [6400], strides: [1]
 // CHECK-NEXT:      vector.gather %[[ROW]][%c0] [%[[D]]]
 func.func @elements(
     %is: memref<48xi32>, %js: memref<48xi32>, %table: memref<100x64xf32>, %b: memref<48xf32>) {

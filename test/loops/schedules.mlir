@@ -64,13 +64,11 @@ func.func @tiles(%a: memref<6x9xf32>, %b: memref<6x9xf32>) {
 // CHECK-NEXT:      %c16 = arith.constant 16 : index
 // CHECK-NEXT:      "scf.parallel"(%c0, %c2, %c1) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> ({
 // CHECK-NEXT:      ^bb0(%d1: index):
-// CHECK-NEXT:        %[[COLLAPSE_SHAPE:.*]] = memref.collapse_shape %a {{\[\[}}0 : i64, 1 : i64]] : memref<16x8xf32> into memref<128xf32>
-// CHECK-NEXT:        %[[COLLAPSE_SHAPE_1:.*]] = memref.collapse_shape %b {{\[\[}}0 : i64, 1 : i64]] : memref<16x8xf32> into memref<128xf32>
+// CHECK-NEXT:        %[[A:.*]] = memref.reinterpret_cast %a to offset: [0], sizes: [2, 64], strides: [64, 1] : memref<16x8xf32> to memref<2x64xf32>
+// CHECK-NEXT:        %[[B:.*]] = memref.reinterpret_cast %b to offset: [0], sizes: [2, 64], strides: [64, 1] : memref<16x8xf32> to memref<2x64xf32>
 // CHECK-NEXT:        scf.for %d2 = %c0 to %c64 step %c16 {
-// CHECK-NEXT:          %[[MULI:.*]] = arith.muli %d1, %c64 : index
-// CHECK-NEXT:          %[[ADDI:.*]] = arith.addi %[[MULI]], %d2 : index
-// CHECK-NEXT:          %[[LOAD:.*]] = vector.load %[[COLLAPSE_SHAPE]][%[[ADDI]]] : memref<128xf32>, vector<16xf32>
-// CHECK-NEXT:          vector.store %[[LOAD]], %[[COLLAPSE_SHAPE_1]][%[[ADDI]]] : memref<128xf32>, vector<16xf32>
+// CHECK-NEXT:          %[[LOAD:.*]] = vector.load %[[A]][%d1, %d2] : memref<2x64xf32>, vector<16xf32>
+// CHECK-NEXT:          vector.store %[[LOAD]], %[[B]][%d1, %d2] : memref<2x64xf32>, vector<16xf32>
 // CHECK-NEXT:        }
 // CHECK-NEXT:        scf.reduce
 // CHECK-NEXT:      }) : (index, index, index) -> ()

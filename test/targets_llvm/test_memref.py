@@ -241,6 +241,25 @@ def test_reinterpret_cast(view: str, type_: str, expected: AnyArray):
     check_view(cast, numbers(4, 6), type_, expected)
 
 
+@pytest.mark.parametrize("offset", ["?", "4"])
+def test_reinterpret_cast_of_the_memory_that_a_view_is_in(offset: str):
+    """Whether its place in there is known or not."""
+    type_ = "memref<3xf32, strided<[2], offset: ?>>"
+    view = f"""
+      %u = memref.reinterpret_cast %x to offset: [4], sizes: [4], strides: [1]
+        : memref<12xf32> to memref<4xf32, strided<[1], offset: 4>>
+      %w = "memref.cast"(%u) : (memref<4xf32, strided<[1], offset: 4>>)
+        -> memref<4xf32, strided<[1], offset: {offset}>>
+      %start, %place, %size, %stride = memref.extract_strided_metadata %w
+        : memref<4xf32, strided<[1], offset: {offset}>> -> memref<f32>, index, index, index
+      %first = arith.addi %place, %c1 : index
+      %v = memref.reinterpret_cast %start to offset: [%first], sizes: [3], strides: [2]
+        : memref<f32> to {type_}
+    """
+    x = numbers(12)
+    check_view(view, x, type_, x[5:11:2])
+
+
 def test_reinterpret_cast_counts_from_the_start():
     x = numbers(12)
     type_ = "memref<3xf32, strided<[2], offset: 1>>"

@@ -241,14 +241,20 @@ _STRIDED_VIEWS = (memref.SubviewOp, memref.CastOp, memref.ReinterpretCastOp)
 
 def _check_reinterpret_cast(e: FunctionEmitter, op: memref.ReinterpretCastOp) -> None:
     """The new view stays between the lowest and the highest element of the underlying memref."""
-    base_value = viewed_by(op.source, _STRIDED_VIEWS)
+    owner = op.source.owner
+    if isinstance(owner, memref.ExtractStridedMetaDataOp):
+        # Its offset counts from the first element.
+        base_value, known = owner.source, 0
+    else:
+        base_value = viewed_by(op.source, _STRIDED_VIEWS)
+        known = e.view(base_value).layout.offset
     base = e.view(base_value)
-    if base.layout.offset is None:
+    if known is None:
         # Such an operation cannot be printed as LLVM IR either.
         return
     (offset,), sizes, strides = slice_numbers(e, op)
     empty = _is_empty(e, sizes)
-    first = subtract(e, offset, str(base.layout.offset))
+    first = subtract(e, offset, str(known))
     lowest, highest = (add(e, first, way) for way in _extent(e, sizes, strides))
     start, end = _extent(e, base.sizes, base.strides)
     positive = [_compare(e, "sge", size, "0") for size in sizes]

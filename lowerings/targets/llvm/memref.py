@@ -336,6 +336,14 @@ def emit_reinterpret_cast(e: FunctionEmitter, op: memref.ReinterpretCastOp) -> N
     _define_view(e, result, pointer, sizes, strides, source, number)
 
 
+def emit_extract_strided_metadata(e: FunctionEmitter, op: memref.ExtractStridedMetaDataOp) -> None:
+    """The memory starts where the memref does, for its pointer is all that is known of it."""
+    source = e.view(op.source)
+    _define_view(e, op.base_buffer, source.pointer, (), (), source, source.offset)
+    numbers = "0", *source.sizes, *source.strides
+    e.values |= zip(op.results[1:], numbers, strict=True)
+
+
 def groups(op: memref.CollapseShapeOp | memref.ExpandShapeOp) -> list[list[int]]:
     """The dimensions of the expanded shape that make up each one of the collapsed shape."""
     groups = cast("ArrayAttr[ArrayAttr[IntegerAttr[Any] | IntAttr]]", op.reassociation)
@@ -451,6 +459,7 @@ VIEWS = (
     .add(memref.ViewOp, emit_view)
     .add(memref.CastOp, emit_cast)
     .add(memref.ReinterpretCastOp, emit_reinterpret_cast)
+    .add(memref.ExtractStridedMetaDataOp, emit_extract_strided_metadata)
     .add(memref.CollapseShapeOp, emit_collapse_shape)
     .add(memref.ExpandShapeOp, emit_expand_shape)
 )
