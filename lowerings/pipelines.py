@@ -89,6 +89,7 @@ PARTITIONING: tuple[str, ...] = (
     "xla-insert-reshards",
     "xla-split-updates",
     "xla-reshard-to-collectives",
+    "xla-outline-equal-parts{inlined_calls=true}",
     "xla-partition",
     "xla-combine-collectives",
 )

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
+from collections.abc import Container, Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, count
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
 from lowerings.ir.equality import StructuralKeys
-from lowerings.ir.functions import NO_INLINE, SymbolNames, defined_functions
+from lowerings.ir.functions import INLINED_CALL, NO_INLINE, SymbolNames, defined_functions
 from lowerings.rewriting.levels import UNLOWERED
 from lowerings.rewriting.passes import ReportingPass
 from lowerings.simplify.purity import is_pure
+from xla_dialect.sharding.attributes import (
+    set_function_shardings,
+    set_result_shardings,
+    value_sharding,
+)
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
 from xla_dialect.xdsl.traversal import ancestors, block_of, free_values, operands_in, operands_of
 
@@ -28,6 +33,7 @@ MOST_CALLS = 4
 part with such results stays, too."""
 
 
+@dataclass(frozen=True)
 class XlaOutlineEqualPartsPass(ReportingPass):
     """
     Makes a function of what is computed between two calls of the process, where others do the same.
@@ -48,13 +54,20 @@ class XlaOutlineEqualPartsPass(ReportingPass):
     name = "xla-outline-equal-parts"
     takes = UNLOWERED
 
+    inlined_calls: bool = False
+    """
+    Makes functions again of what `xla-inline{everything=true}` has inlined of functions that are
+    `no_inline`, where the arrays of others are split alike; of nothing else.
+    """
+
     def change(self, ctx: Context, op: ModuleOp) -> bool:
         """Goes through the functions of a module that have one block."""
         names, keys = SymbolNames(op), StructuralKeys()
         alike: defaultdict[Hashable, list[_Part]] = defaultdict(list)
         for function in defined_functions(op):
             block, *others = function.body.blocks
-            for part in () if others else _parts(block):
+            parts = _calls(block) if self.inlined_calls else _parts(block)
+            for part in () if others else parts:
                 alike[part.key(keys)].append(part)
         repeated = [parts for parts in alike.values() if len(parts) > 1]
         for parts in repeated:
@@ -89,7 +102,10 @@ class _Part:
 
     def key(self, keys: StructuralKeys) -> Hashable:
         """What equal parts have in common."""
-        numbers = {value: (n, keys.identity(value.type)) for n, value in enumerate(self.inputs)}
+        numbers = {
+            value: (n, keys.identity(value.type), value_sharding(value))
+            for n, value in enumerate(self.inputs)
+        }
         results = {result: n for n, result in enumerate(r for op in self.own for r in op.results)}
         return keys.of(self.operations, numbers), tuple([results[r] for r in self.users])
 
@@ -103,6 +119,8 @@ class _Part:
         types = [v.type for v in self.inputs], [v.type for v in self.users]
         made = FuncOp(name, types, Region(block), "private")
         made.attributes[NO_INLINE] = UnitAttr()
+        shardings = [list(map(value_sharding, side)) for side in (self.inputs, self.users)]
+        set_function_shardings(made, *shardings)
         return made
 
     def call(self, function: FuncOp) -> None:
@@ -110,6 +128,9 @@ class _Part:
         types = [result.type for result in self.users]
         call = insert_before(CallOp(function.sym_name.data, self.inputs, types), self.own[0])
         call.location = self.own[-1].location
+        shardings = [sharding for each in self.users if (sharding := value_sharding(each))]
+        if shardings and len(shardings) == len(types):
+            set_result_shardings(call, shardings)
         for result, value in zip(self.users, call.results, strict=True):
             replace_uses(result, value)
         for op in reversed(self.own):
@@ -120,6 +141,32 @@ def _beside(user: Operation, value: SSAValue) -> Operation:
     """The operation that a user of a value is, or is in, in the block of that."""
     block = block_of(value)
     return next(op for op in (user, *ancestors(user)) if op.parent is block)
+
+
+def _calls(block: Block) -> Iterator[_Part]:
+    """What is between the first and the last operation of each inlined call."""
+    constant: dict[object, Operation] = {}
+    last = {op.attributes.get(INLINED_CALL): op for op in block.ops}
+    own: list[Operation] = []
+    call: Attribute | None = None
+    for op in tuple(block.ops):
+        call = call or op.attributes.get(INLINED_CALL)
+        if _is_constant(op, constant):
+            constant[op] = op
+        elif call is not None:
+            own.append(op)
+        op.attributes.pop(INLINED_CALL, None)
+        if call is not None and op is last[call]:
+            if own:
+                yield _Part(own, [*_of_constants(own, constant), *own])
+            own, call = [], None
+
+
+def _is_constant(op: Operation, constant: Container[object]) -> bool:
+    """Whether an operation computes something of such as do it of constants only."""
+    return (
+        is_pure(op) and not op.regions and all(value.owner in constant for value in operands_of(op))
+    )
 
 
 def _parts(block: Block) -> Iterator[_Part]:
@@ -136,7 +183,7 @@ def _parts(block: Block) -> Iterator[_Part]:
                 if all(places[each] <= place + MOST_CALLS for each in others):
                     yield part
             own = []
-        elif not op.regions and all(value.owner in constant for value in operands_of(op)):
+        elif _is_constant(op, constant):
             constant[op] = op
         else:
             own.append(op)

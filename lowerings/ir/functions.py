@@ -24,6 +24,9 @@ INLINED = "xla.inline"
 NO_INLINE = "no_inline"
 """MLIR's attribute of calls that stay, and of functions all of whose calls do."""
 
+INLINED_CALL = "xla.inlined_call"
+"""The attribute of operations of a `NO_INLINE` function that were inlined: a number of the call."""
+
 
 def functions_of(module: ModuleOp) -> dict[str, FuncOp]:
     """The functions of a module by name."""

@@ -9,7 +9,7 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from lowerings.ir.functions import defined_functions
@@ -194,6 +194,9 @@ class _Partition:
             return self.computations(op, operands)
         if runs_on_parts(op):
             return self.copied(op, operands)
+        if isinstance(op, CallOp):
+            types = [self.local_type(result) for result in op.results]
+            return insert_before(CallOp(op.callee, operands, types), op).results
         division = self.divisions.of(op)
         before = [self.shardings.spread(value) for value in operands_of(op)]
         results = [self.shardings.spread(value) for value in op.results]

@@ -78,7 +78,7 @@ def _shardings() -> ModuleType:
 
 def _is_outlined(options: CompileOptions, passes: Sequence[ModulePass]) -> bool:
     """Whether equal parts are compiled once: where nothing of the user's names operations."""
-    return options.device_count == 1 and not passes and not options.compilation().names_operations
+    return not passes and not options.compilation().names_operations
 
 
 def _source(text: ProgramText, outlined: bool = False) -> Source:

@@ -11,11 +11,17 @@ from itertools import chain
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, TensorType, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from lowerings.ir.functions import NO_INLINE, callees_first, functions_of, references
+from lowerings.ir.functions import (
+    INLINED_CALL,
+    NO_INLINE,
+    callees_first,
+    functions_of,
+    references,
+)
 from lowerings.layouts.memory_order import in_layout
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.levels import UNLOWERED
@@ -71,7 +77,10 @@ class XlaInlinePass(ReportingPass):
     takes = UNLOWERED
 
     everything: bool = False
-    """Inlines every call, however large the module becomes."""
+    """
+    Inlines every call, however large the module becomes. Operations of functions that are
+    `no_inline` say of which call they are.
+    """
 
     def change(self, ctx: Context, op: ModuleOp) -> bool:
         """Inlines callees before callers, so that every body is finished when it is copied."""
@@ -98,6 +107,9 @@ class CallGraph:
     """Functions with operations of their own that have effects."""
     kept: set[str] = field(default_factory=set[str])
     """Functions whose calls stay."""
+    marks: bool = False
+    """Whether operations of functions that are `no_inline` say of which call they are."""
+    _calls: int = 0
 
     @staticmethod
     def of(module: ModuleOp) -> CallGraph:
@@ -131,6 +143,7 @@ class CallGraph:
 
         Raises PassFailedException if a function would grow beyond MAX_OPERATIONS nevertheless.
         """
+        self.marks = everything
         if not everything:
             self.kept = {
                 function.sym_name.data
@@ -196,6 +209,10 @@ class CallGraph:
             if target is None or len(target.body.blocks) != 1:
                 return False
             body = self._body_for(target)
+            if NO_INLINE in target.attributes and self.marks:
+                self._calls += 1
+                for op in body.ops:
+                    op.attributes[INLINED_CALL] = IntegerAttr(self._calls, i64)
         inline_block(body, site)
         return True
 

@@ -8,7 +8,14 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, OpaqueSyntaxAttribute, Operation
+from xdsl.ir import (
+    Attribute,
+    BlockArgument,
+    OpaqueSyntaxAttribute,
+    Operation,
+    OpResult,
+    SSAValue,
+)
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
@@ -302,6 +309,16 @@ def _of_values(found: ArrayAttr[DictionaryAttr] | None, count: int) -> list[Shar
         return [None] * count
     values = (entry.data.get(SHARDING) for entry in found.data)
     return [value.data if isinstance(value, ShardingAttr) else None for value in values]
+
+
+def value_sharding(value: SSAValue) -> Sharding | None:
+    """The sharding of a result of an operation or a parameter of a function; None: says none."""
+    if isinstance(value, OpResult):
+        found = result_shardings(value.op)
+    else:
+        owner = value.owner.parent_op()
+        found = parameter_shardings(owner) if isinstance(owner, FuncOp) else None
+    return None if found is None else found[cast("OpResult | BlockArgument", value).index]
 
 
 def set_function_shardings(

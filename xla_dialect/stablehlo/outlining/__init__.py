@@ -8,6 +8,10 @@ parser to machine code, takes its time for each operation.
 
 from __future__ import annotations
 
+import re
+
+_FOR_DEVICES = re.compile(r"num_partitions = (?!1 )")
+
 FEWEST_LINES = 128
 """Shorter programs are not looked through."""
 
@@ -32,7 +36,8 @@ def outline_equal_parts(text: str) -> str:
 
     functions: list[str] = []
     for body in bodies_of(lines):
-        if body.is_entry:
+        # How updates are split over devices is chosen for all of them.
+        if body.is_entry and not _FOR_DEVICES.search(lines[0]):
             outline_updates(body, functions)
         before = len(functions)
         outline_runs(body, functions, scalars=False)
