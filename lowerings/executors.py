@@ -101,7 +101,7 @@ def native_program(
     """Machine code for what is lowered to the last level; `on_compiled` gets what can be kept."""
     cached = options.cached
     machine = options.machine
-    lowered = lowering.to(LEVELS[-1])
+    lowered, lower = lowering.to_functions()
 
     def keep(compiled: CompiledCode) -> None:
         # What is kept has no place for what callers of dynamic sizes need to know.
@@ -127,6 +127,7 @@ def native_program(
         profile=options.profile,
         on_events=options.on_events,
         machine=machine,
+        lower=lower,
     )
     program = lowered.program(executable)
     # What text decided that results take the memory of, this caller did not give away.

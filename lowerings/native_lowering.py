@@ -5,9 +5,10 @@ loops.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import takewhile
 from typing import cast
 
 from xdsl.dialects import memref, tensor
@@ -45,6 +46,7 @@ from lowerings.layouts.entry_layout import entry_type
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs, stages_between, with_profile
 from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.rewriting.levels import ON_BUFFERS, Level
+from lowerings.rewriting.passes import FunctionPass
 from lowerings.simplify.xla_flatten_tuples import donate_only
 from lowerings.targets.llvm.machine import Machine
 from lowerings.xla_to_linalg.structured import fill
@@ -196,17 +198,33 @@ class Lowering:
 
     def to(self, level: str) -> LoweredSignatures:
         """Brings the function to a level; raises WrongLevel where it is below."""
+        # What is printed for LLVM, LLVM verifies.
+        manager = PassManager(make_context(), verify_each=False, verify_last=level != LEVELS[-1])
+        lowered = self.run(self._passes_to(level), manager)
+        self.level = cast(Level, level)
+        return lowered
+
+    def to_functions(self) -> tuple[LoweredSignatures, Callable[[FuncOp], None]]:
+        """
+        Brings the function to the last level, but for passes that work on each function of the
+        module by itself: what runs these on one is the second.
+        """
+        passes = self._passes_to(LEVELS[-1])
+        alone = [*takewhile(lambda each: isinstance(each, FunctionPass), reversed(passes))][::-1]
+        manager = PassManager(make_context(), verify_each=False, verify_last=False)
+        lowered = self.run(passes[: len(passes) - len(alone)], manager)
+        self.level = LEVELS[-1]
+        return lowered, manager.on_functions(self.module, cast("list[FunctionPass]", alone))
+
+    def _passes_to(self, level: str) -> Sequence[ModulePass]:
+        """The passes to a level, behind those that come first; raises WrongLevel."""
         here = self.begin()
         if here is not None and LEVELS.index(here) > LEVELS.index(cast(Level, level)):
             raise wrong_level(self.module, here, f"a module cannot be brought up to '{level}'")
         passes = _native_passes(here, level, self._options.profile)
         if self._options.pipeline is not None or self.is_entered_below:
             passes = (*unplanned_buffers(self.module, here), *passes, *finishing(here, level))
-        # What is printed for LLVM, LLVM verifies.
-        manager = PassManager(make_context(), verify_each=False, verify_last=level != LEVELS[-1])
-        lowered = self.run(self._with_options([*map(PipelinePass, passes)]), manager)
-        self.level = cast(Level, level)
-        return lowered
+        return self._with_options([*map(PipelinePass, passes)])
 
     def _with_options(self, pipeline: Sequence[PipelinePass]) -> Sequence[ModulePass]:
         """Passes with what files say of schedules and fusion, and the script."""

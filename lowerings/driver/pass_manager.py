@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import partial
 from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.utils import arg_spec
 from xdsl.utils.arg_spec import ArgSpec
@@ -28,7 +31,7 @@ from lowerings.pipelines import PIPELINES, Stage, stages_between
 from lowerings.rewriting.failure import FailedAt
 from lowerings.rewriting.levels import Level, level_given, levels_taken
 from lowerings.rewriting.options import SpecError, made_from
-from lowerings.rewriting.passes import run_pass
+from lowerings.rewriting.passes import FunctionPass, run_pass, run_work
 from lowerings.universe import OWN, toolkit_universe, unloaded_packages
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.verification import verify
@@ -149,16 +152,8 @@ class PassManager:
                 for event in self.before:
                     event(module_pass, module)
                 start = time.perf_counter()
-                try:
+                with _failures_of(module_pass):
                     changed = run_pass(module_pass, self.ctx, module)
-                except VerifyException as error:
-                    failed = PassFailed(module_pass.name, f"{module_pass.name}: {error}")
-                    for note in error.__notes__:
-                        failed.add_note(note)
-                    raise failed from error
-                except DiagnosticException as error:
-                    message = _named(module_pass, error)
-                    raise PassFailed(module_pass.name, message) from error
                 self._note_level(module_pass)
                 is_verified &= not changed
                 seconds = time.perf_counter() - start
@@ -171,6 +166,26 @@ class PassManager:
                 for event in self.after:
                     event(module_pass, module)
                 self.done = number
+
+    def on_functions(
+        self, module: ModuleOp, passes: Sequence[FunctionPass]
+    ) -> Callable[[FuncOp], None]:
+        """
+        What runs the passes in order on a function of a module, without verification and events;
+        it raises PassFailed. Raises WrongLevel as `run` does.
+        """
+        works: list[tuple[FunctionPass, Callable[[FuncOp], bool]]] = []
+        for module_pass in passes:
+            self._require_taken(module_pass, module)
+            works.append((module_pass, module_pass.on_functions(module)))
+            self._note_level(module_pass)
+
+        def run(function: FuncOp) -> None:
+            for module_pass, work in works:
+                with _failures_of(module_pass):
+                    run_work(module_pass, partial(work, function))
+
+        return run
 
     def _require_taken(self, module_pass: ModulePass, module: ModuleOp) -> None:
         if levels_taken(module_pass) is not None:
@@ -192,6 +207,20 @@ class PassManager:
                 module_pass.name, f"after {module_pass.name} the module does not verify: {error}"
             ) from error
         timing.verification_seconds = time.perf_counter() - start
+
+
+@contextmanager
+def _failures_of(module_pass: ModulePass) -> Generator[None]:
+    """Has what a pass refuses be a PassFailed."""
+    try:
+        yield
+    except VerifyException as error:
+        failed = PassFailed(module_pass.name, f"{module_pass.name}: {error}")
+        for note in error.__notes__:
+            failed.add_note(note)
+        raise failed from error
+    except DiagnosticException as error:
+        raise PassFailed(module_pass.name, _named(module_pass, error)) from error
 
 
 def _named(module_pass: ModulePass, error: DiagnosticException) -> str:

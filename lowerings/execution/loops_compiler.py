@@ -26,7 +26,7 @@ from lowerings.execution.executable import (
 from lowerings.execution.signature import Signature
 from lowerings.targets.llvm.machine import Machine, host
 from lowerings.targets.llvm.module import EmittedModule, emit_module
-from lowerings.targets.llvm.module_parts import object_parts
+from lowerings.targets.llvm.module_parts import ObjectParts
 from lowerings.targets.llvm.types import layout_of
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.runtime.observation import Observer
@@ -116,6 +116,7 @@ def compile_loops_module(
     profile: bool = False,
     on_events: EventSink | None = None,
     machine: Machine | None = None,
+    lower: Callable[[func.FuncOp], None] | None = None,
 ) -> Executable:
     """
     Compiles a module of the loops level, whose function `entry` carries `xla.entry` and takes
@@ -129,7 +130,7 @@ def compile_loops_module(
     processors. `on_compiled` gets what other processes can load that have the same functions for
     custom calls, and `on_step` the name of each step. With `profile` the executable measures the
     time of its kernels, and `on_events` gets when they ran. `machine` is the one that this process
-    runs on, maybe without some features.
+    runs on, maybe without some features. `lower` is that of `emit_module`.
 
     Raises EmissionError, CompilationError, and XlaError where entry and signature disagree or a
     custom call has no function.
@@ -139,19 +140,23 @@ def compile_loops_module(
     callbacks = Callbacks.of(functions)
     machine = machine or host()
     check_bounds = checks_bounds(check_bounds)
-    emitted, arena_size = emit_entry(
-        module,
-        signature,
-        entry,
-        machine,
-        interruptible=True,
-        check_bounds=check_bounds,
-        threads=True,
-        profile=profile,
-    )
-    on_step("LLVM")
+    with ObjectParts(machine, thread_count(num_threads)) as parts:
+        emitted, arena_size = emit_entry(
+            module,
+            signature,
+            entry,
+            machine,
+            interruptible=True,
+            check_bounds=check_bounds,
+            threads=True,
+            profile=profile,
+            lower=lower,
+            take=parts.take,
+        )
+        on_step("LLVM")
+        objects = parts.finish(emitted.text)
     compiled = CompiledCode(
-        object_parts(machine, emitted.text, thread_count(num_threads)),
+        objects,
         entry,
         signature,
         arena_size,
@@ -185,6 +190,8 @@ def emit_entry(
     check_bounds: bool = False,
     threads: bool = False,
     profile: bool = False,
+    lower: Callable[[func.FuncOp], None] | None = None,
+    take: Callable[[str], None] | None = None,
 ) -> tuple[EmittedModule, int | None]:
     """
     The LLVM IR of a module with an entry for a machine, and the size of the arena that the entry
@@ -201,6 +208,8 @@ def emit_entry(
         check_bounds=check_bounds,
         threads=threads,
         profile=profile,
+        lower=lower,
+        take=take,
     )
     if entry not in emitted.entries:
         raise XlaError(f"function @{entry} carries no attribute `xla.entry`")

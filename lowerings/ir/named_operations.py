@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import Operation
@@ -29,11 +28,11 @@ def generalize(op: LinalgStructuredOperation) -> GenericOp:
     return new
 
 
-def generalize_all(module: ModuleOp, but: Container[type[Operation]]) -> None:
-    """Generalizes all operations whose maps xDSL knows, except those of some classes."""
+def generalize_all(inside: Operation, but: Container[type[Operation]]) -> None:
+    """Generalizes all operations in one whose maps xDSL knows, except those of some classes."""
     named = [
         op
-        for op in operations_in(module)
+        for op in operations_in(inside)
         if op.name.startswith("linalg.")
         and type(op) not in but
         and isinstance(op, LinalgStructuredOperation)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from xdsl.context import Context
 from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg.ops import IndexOp, YieldOp
 from xdsl.ir import Operation
-from xdsl.passes import ModulePass
 
 from lowerings.dialects.schedule import PARALLEL
 from lowerings.ir.named_operations import generalize_all
@@ -24,10 +23,10 @@ from lowerings.loops.schedule_rules import (
     require_independence,
     scheduled_loops,
 )
-from lowerings.rewriting.conversion import ConversionFailed, illegal_op
+from lowerings.rewriting.conversion import ConversionFailed, IllegalOp, illegal_op
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.levels import ON_BUFFERS
-from lowerings.rewriting.passes import ResultDifference
+from lowerings.rewriting.passes import FunctionPass, ResultDifference
 from xla_dialect.xdsl.linking import erase
 from xla_dialect.xdsl.traversal import operations_in
 
@@ -51,7 +50,7 @@ def _may_sum(op: Operation) -> bool:
 
 
 @dataclass(frozen=True)
-class ConvertLinalgToVectorLoopsPass(ModulePass):
+class ConvertLinalgToVectorLoopsPass(FunctionPass):
     """
     Linalg operations on memrefs to `scf` loops over scalars and one-dimensional vectors, as their
     schedules say.
@@ -95,31 +94,29 @@ class ConvertLinalgToVectorLoopsPass(ModulePass):
         4096, "sums in several lanes; products and sums round once", where=_may_sum
     )
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        generalize_all(op, but=NESTS)
-        left = [
-            illegal_op(inner, _NAMED)
-            for inner in operations_in(op)
-            if inner.name.startswith("linalg.")
-            and type(inner) not in NESTS
-            and type(inner) not in _OF_A_BODY
-        ]
-        if left:
-            raise ConversionFailed(self.name, left)
-        for function in op.body.block.ops:
-            if isinstance(function, func.FuncOp) and function.body.blocks:
-                self._convert_function(function)
+    def on_functions(self, module: ModuleOp) -> Callable[[func.FuncOp], bool]:
+        """The same for all modules."""
+        return self._convert_function
 
-    def _convert_function(self, function: func.FuncOp) -> None:
+    def _convert_function(self, function: func.FuncOp) -> bool:
+        generalize_all(function, but=NESTS)
         found: list[Operation] = []
+        parallel: list[scf.ForOp] = []
+        left: list[IllegalOp] = []
         for op in operations_in(function):
             if type(op) in NESTS:
                 found.append(op)
+            elif op.name.startswith("linalg.") and type(op) not in _OF_A_BODY:
+                left.append(illegal_op(op, _NAMED))
             elif PARALLEL in op.attributes and isinstance(op, scf.ForOp):
-                require_independence(op)
-                run_in_parallel(op)
+                parallel.append(op)
+        if left:
+            raise ConversionFailed(self.name, left)
+        for loop in parallel:
+            require_independence(loop)
+            run_in_parallel(loop)
         if not found:
-            return
+            return bool(parallel)
         builder = LoopBuilder(FunctionConstants(function.body.blocks[0]))
         nests = [scheduled_loops(op) for op in found]
         folded = {filler for nest in nests for filler in nest.folded}
@@ -131,6 +128,7 @@ class ConvertLinalgToVectorLoopsPass(ModulePass):
         for op in dict.fromkeys(converted):
             erase(op)
         builder.constants.erase_unused()
+        return True
 
     def _convert(self, nest: ScheduledLoops, builder: LoopBuilder) -> bool:
         builder.location = nest.op.location

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count
 from typing import TypeAlias, cast
 
-from xdsl.context import Context
 from xdsl.dialects import func, math
 from xdsl.dialects.builtin import (
     LocationAttr,
@@ -20,7 +18,6 @@ from xdsl.dialects.builtin import (
     f32,
 )
 from xdsl.ir import Attribute, Block, Operation, Region
-from xdsl.passes import ModulePass
 from xdsl.utils.type import get_element_type_or_self
 
 from lowerings.ir.functions import INLINED, NO_INLINE, SymbolNames
@@ -33,7 +30,7 @@ from lowerings.loops.math_functions.numbers import NARROW_TYPES, Number
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.failure import rewrites_op
 from lowerings.rewriting.levels import EVERY_LEVEL
-from lowerings.rewriting.passes import ResultDifference
+from lowerings.rewriting.passes import FunctionPass, ResultDifference
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import erase
 from xla_dialect.xdsl.traversal import operations_in
@@ -83,7 +80,7 @@ Use: TypeAlias = tuple[type[Operation], tuple[Attribute, ...]]
 
 
 @dataclass(frozen=True)
-class ExpandMathPass(ModulePass):
+class ExpandMathPass(FunctionPass):
     """
     Elementary functions of scalars and vectors to arithmetic.
 
@@ -113,11 +110,9 @@ class ExpandMathPass(ModulePass):
         where=lambda op: type(op) in EXPANSIONS,
     )
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        expansion = MathExpansion(op)
-        expansion.expand()
-        for name in sorted(expansion.called - expansion.names.taken):
-            op.body.block.add_ops(CALLED_FUNCTIONS[name]())
+    def on_functions(self, module: ModuleOp) -> Callable[[func.FuncOp], bool]:
+        """One for a module, with the functions that it adds."""
+        return MathExpansion(module).expand
 
 
 class MathExpansion:
@@ -135,28 +130,31 @@ class MathExpansion:
             if is_left
         }
         """What the target has instructions for, in f32."""
-        self.called: set[str] = set()
-        """The functions of `CALLED_FUNCTIONS` that expansions call."""
         self.names = SymbolNames(module)
         self._shared: dict[Use, tuple[str, int]] = {}
         """The functions that were added, with the number of their operations."""
 
-    def expand(self) -> None:
-        """Expands all of them."""
-        found: dict[func.FuncOp, list[Operation]] = {}
-        for function in self.module.body.block.ops:
-            if isinstance(function, func.FuncOp) and function.body.blocks:
-                ops = [op for op in operations_in(function) if self._expands(op)]
-                if ops:
-                    found[function] = ops
+    def expand(self, function: func.FuncOp) -> bool:
+        """Expands those of a function; whether there are any."""
+        ops = [op for op in operations_in(function) if self._expands(op)]
         uses: dict[Use, list[Operation]] = {}
-        for op in (op for ops in found.values() for op in ops):
+        for op in ops:
             uses.setdefault(_use(op), []).append(op)
-        for use, ops in uses.items():
-            if len(ops) > MAX_COPIES:
-                self._share(use, fused(op.location for op in ops))
-        for function, ops in found.items():
-            self._expand_function(function, ops)
+        for use, same in uses.items():
+            if len(same) > MAX_COPIES and use not in self._shared:
+                self._share(use, fused(op.location for op in same))
+        if ops:
+            builder = LoopBuilder(FunctionConstants(function.body.blocks[0]))
+            for op in ops:
+                attempt(partial(self._expand, op, builder, len(uses[_use(op)])))
+            self._add_called(builder)
+        return bool(ops)
+
+    def _add_called(self, builder: LoopBuilder) -> None:
+        """Adds the functions that expansions call, unless the module has them."""
+        for name in sorted(builder.called - self.names.taken):
+            self.names.taken.add(name)
+            self.module.body.block.add_ops(CALLED_FUNCTIONS[name]())
 
     def _expands(self, op: Operation) -> bool:
         if type(op) in self.left:
@@ -173,7 +171,7 @@ class MathExpansion:
         result = evaluate(EXPANSIONS[op_class], operands)
         builder.add(func.ReturnOp(result.value))
         block.add_ops(builder.ops)
-        self.called |= builder.called
+        self._add_called(builder)
         stem = f"{op_class.name.removeprefix('math.')}.{_spelled(types[0])}"
         name = self.names.take(chain([stem], (f"{stem}.{number}" for number in count(1))))
         self._shared[use] = name, len(operations_in(block))
@@ -181,13 +179,6 @@ class MathExpansion:
         function.attributes[INLINED] = UnitAttr()
         function.location = location
         self.module.body.block.add_op(function)
-
-    def _expand_function(self, function: func.FuncOp, ops: Sequence[Operation]) -> None:
-        builder = LoopBuilder(FunctionConstants(function.body.blocks[0]))
-        uses = Counter(map(_use, ops))
-        for op in ops:
-            attempt(partial(self._expand, op, builder, uses[_use(op)]))
-        self.called |= builder.called
 
     @rewrites_op
     def _expand(self, op: Operation, builder: LoopBuilder, uses: int) -> None:

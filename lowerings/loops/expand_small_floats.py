@@ -9,11 +9,10 @@ rounded once: both go by way of f32 or f64.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
-from xdsl.context import Context
 from xdsl.dialects import arith, func, math, vector
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -37,7 +36,7 @@ from lowerings.loops.math_functions.numbers import FORMATS, Number
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.failure import rewrites_op
 from lowerings.rewriting.levels import EVERY_LEVEL
-from lowerings.rewriting.passes import ReportingPass
+from lowerings.rewriting.passes import FunctionPass
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import erase
 from xla_dialect.xdsl.traversal import operands_of, operations_in
@@ -159,7 +158,7 @@ MOVES = (arith.ConstantOp, arith.SelectOp, arith.BitcastOp)
 
 
 @dataclass(frozen=True)
-class ExpandSmallFloatsPass(ReportingPass):
+class ExpandSmallFloatsPass(FunctionPass):
     """
     Arithmetic of floats of 4 to 8 bits and bf16, of scalars and vectors, to integer arithmetic and
     f32.
@@ -189,11 +188,9 @@ class ExpandSmallFloatsPass(ReportingPass):
     name = "expand-small-floats"
     takes = EVERY_LEVEL
 
-    def change(self, ctx: Context, op: ModuleOp) -> bool:
-        """Goes through every function."""
-        functions = [each for each in op.body.block.ops if isinstance(each, func.FuncOp)]
-        changed = [expand_function(each) for each in functions if each.body.blocks]
-        return any(changed)
+    def on_functions(self, module: ModuleOp) -> Callable[[func.FuncOp], bool]:
+        """The same for all modules."""
+        return expand_function
 
 
 def expand_function(function: func.FuncOp) -> bool:

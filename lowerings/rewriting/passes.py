@@ -10,10 +10,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, cast
+from functools import partial
+from typing import Any, Literal, TypeAlias, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
@@ -88,17 +90,40 @@ class ReportingPass(ModulePass, ABC):
         self.change(ctx, op)
 
 
+class FunctionPass(ReportingPass, ABC):
+    """
+    A pass that works on each function by itself: the next passes may be run on one function before
+    this one has seen another. It may add functions to the module, which no later pass has to see.
+    """
+
+    @abstractmethod
+    def on_functions(self, module: ModuleOp) -> Callable[[FuncOp], bool]:
+        """What works on functions of a module, and tells of each whether it changed anything."""
+
+    def change(self, ctx: Context, op: ModuleOp) -> bool:
+        """Works on all functions with a body."""
+        work = self.on_functions(op)
+        functions = [each for each in op.ops if isinstance(each, FuncOp) and each.body.blocks]
+        changed = [work(each) for each in functions]
+        return any(changed)
+
+
 def run_pass(module_pass: ModulePass, ctx: Context, module: ModuleOp) -> bool:
     """
     Runs a pass; whether it may have changed the module.
 
     What it raises that is no diagnostic of the program has notes that say where it comes from.
     """
+    if isinstance(module_pass, ReportingPass):
+        return run_work(module_pass, partial(module_pass.change, ctx, module))
+    run_work(module_pass, partial(module_pass.apply, ctx, module))
+    return True
+
+
+def run_work(module_pass: ModulePass, work: Callable[[], Any]) -> Any:
+    """Does a part of the work of a pass; what it raises has the notes of `run_pass`."""
     try:
-        if isinstance(module_pass, ReportingPass):
-            return module_pass.change(ctx, module)
-        module_pass.apply(ctx, module)
-        return True
+        return work()
     except Exception as error:
         origin = with_origin(error, module_pass)
         if origin is error:

@@ -144,6 +144,11 @@ _COLUMNS_AT_ONCE = 128
 """Columns that are packed at a time: long enough pieces of the operand's rows to stream."""
 _SCRATCH_BYTES = 1 << 18
 """What the panels may take of the second-level cache, and of the stack."""
+_MOST_ROWS_AND_SIDE = 1 << 11
+"""
+The side of a block that is transposed into a panel, times the rows that use each element of it: one
+of 16 by 16 compiles for longer than the loops of the contraction, and saves little for many rows.
+"""
 
 _PAIR_CYCLES = 0.75
 """What it takes to put two elements of a row together."""
@@ -410,6 +415,10 @@ class _Columns:
             # Blocks that leave no edges at the end of the operand either, if there are.
             own, across = order.vector, order.transposed
             side = block_side(order.lanes, nest.extents[own], nest.extents[across])
+            # No smaller than 128 bits: then no shuffle goes beyond.
+            least = max(4, 128 // (element_bits(self.roles.right.type) or 64))
+            while side > least and side * self.rows > _MOST_ROWS_AND_SIDE:
+                side //= 2
             order = replace(order.with_tile(own, side).with_tile(across, side), lanes=side)
         panel = [Loop(vector, width)] if part[vector] > width else []
         return replace(order, steps=(*panel, *order.steps))

@@ -15,7 +15,7 @@ from lowerings.native_lowering import Lowering
 from lowerings.targets.llvm import module_parts
 from lowerings.targets.llvm.machine import CodeGenerationError, Machine, host
 from lowerings.targets.llvm.module import LONG_ENTRY_CALLS, emit_module
-from lowerings.targets.llvm.module_parts import Part, object_parts
+from lowerings.targets.llvm.module_parts import ObjectParts, Part
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 NAMES = ("transformer_block", "lstm", "argmax")
@@ -24,16 +24,26 @@ SMALL = 40
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_functions_are_the_same_code(name: str) -> None:
+def test_functions_are_the_same_code(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One by one, by their assembly: one thread and no checks, so parts share no variable."""
     machine = host()
     lowering = Lowering(parse_source(Source.of(PROGRAMS / f"{name}.mlir")), "main", machine)
-    lowering.to("loops")
-    text = emit_module(lowering.module, machine).text
-    parts = module_parts.module_parts(text, SMALL)
+    text, parts = printed(lowering, monkeypatch)
     assert len(parts) > 1
     found = [code for part in parts for code in functions(machine.assembly(part.text))]
     assert sorted(found) == sorted(functions(machine.assembly(text)))
+
+
+def printed(lowering: Lowering, monkeypatch: pytest.MonkeyPatch) -> tuple[str, list[Part]]:
+    """The text of a module, and its parts as they are compiled while it is printed."""
+    found: list[Part] = []
+    monkeypatch.setattr(module_parts, "LINES_OF_A_PART", SMALL)
+    monkeypatch.setattr(Part, "object_code", lambda part, _machine: found.append(part) or b"")
+    _, lower = lowering.to_functions()
+    with ObjectParts(host(), 1) as parts:
+        text = emit_module(lowering.module, host(), lower=lower, take=parts.take).text
+        parts.finish(text)
+    return text, found
 
 
 def functions(assembly: str) -> list[tuple[str, str]]:
@@ -70,23 +80,25 @@ def test_results_are_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> Non
             np.testing.assert_array_equal(one, other)
 
 
-def many(body: str, count: int) -> str:
-    """A module of functions with a body each."""
-    return "".join(f"define void @f{n}(ptr %p) {{\n{body}  ret void\n}}\n" for n in range(count))
+def compile_functions(bodies: list[str]) -> None:
+    """Compiles a module of functions with a body each, on two threads."""
+    with ObjectParts(host(), 2) as parts:
+        for number, body in enumerate(bodies):
+            parts.take(f"define void @f{number}(ptr %p) {{\n{body}}}\n")
+        parts.finish("")
 
 
 def test_an_error_of_any_part_is_told() -> None:
-    good = "  store i32 0, ptr %p\n" * 100
-    text = many(good, 40) + "define void @wrong() {\n  ret i32 0\n}\n"
+    good = "  store i32 0, ptr %p\n" * 100 + "  ret void\n"
     with pytest.raises(CodeGenerationError, match="LLVM rejects the module"):
-        object_parts(host(), text, 2)
+        compile_functions([good] * 40 + ["  ret i32 0\n"])
 
 
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_after_the_parts_that_have_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     """It comes with the third part, so that the caller waits for the results of others."""
     count = 100
-    text = many("  store volatile i32 0, ptr %p\n" * module_parts.LINES_OF_A_PART, count)
+    body = "  store volatile i32 0, ptr %p\n" * module_parts.LINES_OF_A_PART + "  ret void\n"
     begun: list[Part] = []
     ended: list[Part] = []
     compiled = Part.object_code
@@ -102,7 +114,7 @@ def test_ctrl_c_ends_after_the_parts_that_have_begun(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(Part, "object_code", noted)
     threads = threading.active_count()
     with pytest.raises(KeyboardInterrupt):
-        object_parts(host(), text, 2)
+        compile_functions([body] * count)
     assert threading.active_count() == threads
     assert len(begun) == len(ended) < count
 
@@ -139,11 +151,11 @@ def test_a_long_entry_is_compiled_in_a_hurry(
         f"  return %{result} : {size}\n}}\n"
     )
     lowering = Lowering(parse_source(Source.of(program)), "main", host())
-    lowering.to("loops")
-    text = emit_module(lowering.module, host()).text
+    with monkeypatch.context() as patches:
+        _, parts = printed(lowering, patches)
     (level,) = (
         part.level
-        for part in module_parts.module_parts(text, SMALL)
+        for part in parts
         if part.text.count("call void @xla.contraction") > LONG_ENTRY_CALLS
     )
     assert level == (3 if has_loop else 0)

@@ -16,15 +16,15 @@ does one before each call to the outside.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from xdsl.dialects import arith, func, memref, scf
-from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 
-from lowerings.ir.functions import calls_of, functions_of, reaching
+from lowerings.ir.functions import reaching
 from lowerings.ir.independent_loops import parallel_bounds
 from lowerings.ir.scalar_attributes import constant_integer, number_of_iterations
 from lowerings.targets.llvm.constants import symbol
@@ -43,15 +43,20 @@ COPIED_ELEMENTS = 8
 
 
 class PollPlan:
-    """The places of a module where a run looks whether it is to end."""
+    """The places of functions where a run looks whether it is to end."""
 
-    def __init__(self, module: ModuleOp, check_bounds: bool):
-        """With `check_bounds` each function may end before its time."""
+    def __init__(self, check_bounds: bool):
+        """Of no function yet. With `check_bounds` each function may end before its time."""
         self.intervals: dict[Operation, tuple[int, ...]] = {}
         """After how many iterations a loop looks, for each of its dimensions: 0 if never."""
         self.after: set[Operation] = set()
         """Calls of functions after which one looks."""
-        self._functions = functions_of(module)
+        self.stopping: set[str] = set()
+        """The functions with a body that may end before their time."""
+        self._check_bounds = check_bounds
+        self._functions: dict[str, func.FuncOp] = {}
+        self._calls: dict[str, set[str]] = {}
+        """The functions that each one calls."""
         self._steps_of: dict[str, int] = {}
         """By the names of functions with a body, 1 while it is counted."""
         self._loops: dict[Operation, tuple[Sequence[int], int]] = {}
@@ -60,12 +65,16 @@ class PollPlan:
         """Those that are long."""
         self._looking: set[str] = set()
         """The functions that look themselves."""
-        bodies = [name for name, each in self._functions.items() if each.body.blocks]
-        for name in bodies:
+
+    def add(self, functions: Iterable[func.FuncOp]) -> None:
+        """Chooses the places in functions with a body that call each other, and those before."""
+        added = {each.sym_name.data: each for each in functions}
+        self._functions |= added
+        for name in added:
             self._count_function(name)
-        ends = bodies if check_bounds else self._looking
-        self.stopping = reaching(calls_of(self._functions), ends)
-        """The functions with a body that may end before their time."""
+        calls = {name: self._calls.get(name, ()) for name in added}
+        ends = added.keys() if self._check_bounds else self._looking
+        self.stopping |= reaching(calls, self.stopping | ends)
 
     def _count_function(self, name: str) -> int:
         steps = self._steps_of.get(name)
@@ -101,10 +110,10 @@ class PollPlan:
 
     def _count_call(self, op: func.CallOp, function: str) -> int:
         name = op.callee.string_value()
-        callee = self._functions.get(name)
-        if callee is None or not callee.body.blocks:
+        if name not in self._functions:
             self._looking.add(function)
             return 1
+        self._calls.setdefault(function, set()).add(name)
         return self._count_function(name)
 
     def _count_inside(self, op: Operation, function: str) -> int:
@@ -225,7 +234,7 @@ class Guards:
         return len(self.guards) - 1
 
     def declarations(self) -> list[str]:
-        """The global, and the function that notes a failure, the first of a run only."""
+        """The global, and if need be the function that notes a failure, the first of a run only."""
         # `dso_local`: defined in this object, so that code addresses it without the GOT.
         state = f"{self.state} = dso_local global [{len(RunState)} x i64] zeroinitializer, align 64"
         if not self.may_fail:
@@ -233,19 +242,19 @@ class Guards:
         return [
             state,
             f"define internal void {self.failure}(i64 %number, i64 %found, i64 %limit) "
-            "cold noinline nounwind {",
-            "  %failure = add i64 %number, 1",
-            f"  %before = cmpxchg ptr {self.state}, i64 0, i64 %failure monotonic monotonic",
-            "  %first = extractvalue { i64, i1 } %before, 1",
-            "  br i1 %first, label %note, label %end",
-            "note:",
-            f"  %word1 = {self.word(RunState.FOUND)}",
-            f"  %word2 = {self.word(RunState.LIMIT)}",
-            "  store i64 %found, ptr %word1, align 8",
-            "  store i64 %limit, ptr %word2, align 8",
-            "  br label %end",
-            "end:",
-            "  ret void",
+            "cold noinline nounwind {\n"
+            "  %failure = add i64 %number, 1\n"
+            f"  %before = cmpxchg ptr {self.state}, i64 0, i64 %failure monotonic monotonic\n"
+            "  %first = extractvalue { i64, i1 } %before, 1\n"
+            "  br i1 %first, label %note, label %end\n"
+            "note:\n"
+            f"  %word1 = {self.word(RunState.FOUND)}\n"
+            f"  %word2 = {self.word(RunState.LIMIT)}\n"
+            "  store i64 %found, ptr %word1, align 8\n"
+            "  store i64 %limit, ptr %word2, align 8\n"
+            "  br label %end\n"
+            "end:\n"
+            "  ret void\n"
             "}",
         ]
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError
+from itertools import chain
 from math import inf
 from pkgutil import resolve_name
 from typing import Any, cast
@@ -19,7 +21,14 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.scf import ForOp, IfOp, ParallelOp
 from xdsl.ir import Operation, Region
 
-from lowerings.ir.functions import ENTRY, KERNEL
+from lowerings.ir.functions import (
+    ENTRY,
+    KERNEL,
+    callees_first,
+    calls_of,
+    defined_functions,
+    functions_of,
+)
 from lowerings.ir.functions import INLINED as MARKED_INLINED
 from lowerings.ir.independent_loops import iterations_of
 from lowerings.targets.llvm import accesses, arith, complex, math, scf, vector
@@ -91,6 +100,8 @@ def emit_module(
     threads: bool = False,
     profile: bool = False,
     numbers: Mapping[Operation, int] | None = None,
+    lower: Callable[[func.FuncOp], None] | None = None,
+    take: Callable[[str], None] | None = None,
 ) -> EmittedModule:
     """
     Prints a module of the loops level (`func scf memref vector arith math complex`) for a machine,
@@ -101,9 +112,16 @@ def emit_module(
     access memory outside of its arrays; `EmittedModule.guards` says how. With `threads` parallel
     loops are tasks for the threads of the runtime, else loops like others. With `profile` it
     measures the time of its kernels. Instructions end with the number of their operation, where it
-    is in `numbers` (see `instruction_origins`). Raises EmissionError for what has no form in LLVM
-    IR.
+    is in `numbers` (see `instruction_origins`). `lower` brings functions of the level above to that
+    of loops, each before it is printed, and may add functions to the module. `take` gets what is
+    printed as soon as it is: a function after those that it calls, with all that these use. Raises
+    EmissionError for what has no form in LLVM IR.
     """
+    calls = calls_of(functions_of(module))
+    if lower is not None and (profile or _is_recursive(calls)):
+        for function in defined_functions(module):
+            lower(function)
+        lower, calls = None, calls_of(functions_of(module))
     emitter = _ModuleEmitter(module, HANDLERS)
     emitter.inline_constants = inline_constants
     emitter.has_threads = threads
@@ -111,8 +129,7 @@ def emit_module(
         emitter.features = machine.features.split(",")
         emitter.scales_indices = machine.scales_indices
     if interruptible or check_bounds:
-        plan = PollPlan(module, check_bounds)
-        emitter.guards = Guards(emitter.unused("xla.state"), plan)
+        emitter.guards = Guards(emitter.unused("xla.state"), PollPlan(check_bounds))
     if check_bounds:
         emitter.add_checks()
     if profile:
@@ -120,7 +137,15 @@ def emit_module(
         emitter.add_measurements(emitter.profile)
     if numbers is not None:
         emitter.handlers = marking(emitter.handlers, numbers)
-    return emitter.emit(module, machine)
+    return emitter.emit(module, machine, calls, lower, take)
+
+
+def _is_recursive(calls: Mapping[str, Iterable[str]]) -> bool:
+    try:
+        callees_first(calls)
+    except CycleError:
+        return True
+    return False
 
 
 class _ModuleEmitter(Symbols):
@@ -133,9 +158,17 @@ class _ModuleEmitter(Symbols):
         # Its dialect takes 30 ms to load.
         self.named_handlers["llvm.call_intrinsic"] = _emit_intrinsic
         self.calls: Counter[str] = Counter()
+        self.called_by_entries: set[str] = set()
+        """What entries call, in no loop."""
         self.inlined: set[str] = set()
         self.long_entries: set[func.FuncOp] = set()
         self.constants: list[ExternalConstant] = []
+        self.global_lines: list[str] = []
+        self.written: dict[func.FuncOp, list[str]] = {}
+        """The lines of functions, none yet for those to come."""
+        self.handed: set[str] = set()
+        self.handed_tasks = 0
+        """What was given to who takes it as it is printed, and how many lines of tasks."""
 
     def add_checks(self) -> None:
         """Has operations be checked before they are printed."""
@@ -149,46 +182,135 @@ class _ModuleEmitter(Symbols):
 
     # ---- the module
 
-    def emit(self, module: ModuleOp, machine: Machine | None) -> EmittedModule:
+    def emit(
+        self,
+        module: ModuleOp,
+        machine: Machine | None,
+        calls: Mapping[str, Sequence[str]],
+        lower: Callable[[func.FuncOp], None] | None,
+        take: Callable[[str], None] | None,
+    ) -> EmittedModule:
         self.names.taken.add(THREADS)
-        bodies: list[func.FuncOp] = []
-        global_lines: list[str] = []
-        for op in module.body.block.ops:
+        bodies = self._declare(module.body.block.ops)
+        # An entry after what it calls, for how it is compiled depends on what is inlined.
+        groups = [sorted(bodies, key=_is_entry)]
+        entries = [each for each in bodies if _is_entry(each)]
+        waiting: set[func.FuncOp] = set()
+        if lower is not None:
+            waiting = {each for each in bodies if each.body.blocks}.difference(entries)
+            added = [each for entry in entries for each in self._lowered(entry, module, lower)]
+            by_name = {each.sym_name.data: each for each in bodies}
+            ordered = [by_name[name] for name in callees_first(calls)]
+            groups = [added, *([each] for each in sorted(ordered, key=_is_entry))]
+        self._count_calls(entries, calls)
+        head: list[str] = []
+        if machine is not None:
+            head = [f'target triple = "{machine.triple}"']
+            head += [f'target datalayout = "{machine.data_layout}"']
+        for group in groups:
+            if lower is not None:
+                for function in waiting.intersection(group):
+                    group += self._lowered(function, module, lower)
+            self._emit_functions(group)
+            if take is not None:
+                self._hand_over(take, group, (*head, *definitions(machine, inlines=True)))
+        lines = [line for written in self.written.values() for line in written]
+        text = "\n".join(
+            [
+                *head,
+                *self.global_lines,
+                *lines,
+                *self._tasks(),
+                *self._declared(),
+                *definitions(machine, inlines=bool(self.inlined)),
+                *self._nodes(),
+                "",
+            ]
+        )
+        guards = self.guards if self.guards is not None and self.guards.plan.stopping else None
+        return EmittedModule(
+            text,
+            tuple(self.constants),
+            tuple(entry.sym_name.data for entry in entries),
+            bool(self.task_lines),
+            None if guards is None else guards.written(),
+            None if self.profile is None else self.profile.written(),
+        )
+
+    def _lowered(
+        self, function: func.FuncOp, module: ModuleOp, lower: Callable[[func.FuncOp], None]
+    ) -> list[func.FuncOp]:
+        """Lowers a function; the functions that this adds to the module."""
+        last = module.body.block.last_op
+        lower(function)
+        return self._declare(_behind(last))
+
+    def _declare(self, ops: Iterable[Operation]) -> list[func.FuncOp]:
+        """Makes the symbols of a module known, or of what was added to it; its functions."""
+        found: list[func.FuncOp] = []
+        for op in ops:
             if isinstance(op, memref.GlobalOp):
-                global_lines += self._global(op)
+                self.global_lines += self._global(op)
             elif isinstance(op, func.FuncOp):
-                bodies.append(op)
+                found.append(op)
+                self.written[op] = []
                 self.callees[op.sym_name.data] = self._function_symbol(op)
                 if functions.is_outside(op):
                     self.outside.add(op.sym_name.data)
             else:
                 raise EmissionError(op, "only functions and memref.global may stand here")
-        self.calls = _calls_by_name(bodies)
-        self._find_forks(bodies)
-        self.long_entries = {op for op in bodies if _is_entry(op) and _is_long(op)}
-        # Counted twice, what they call is inlined nowhere.
-        self.calls += _calls_by_name(self.long_entries)
-        # An entry after what it calls, for how it is compiled depends on what is inlined.
-        written = {f: self._function(f) for f in sorted(bodies, key=_is_entry)}
-        lines = [line for function in bodies for line in written[function]]
-        head: list[str] = []
-        if machine is not None:
-            head = [f'target triple = "{machine.triple}"']
-            head += [f'target datalayout = "{machine.data_layout}"']
-        guards = self.guards if self.guards is not None and self.guards.plan.stopping else None
-        tail = [
-            *(() if guards is None else guards.declarations()),
+        return found
+
+    def _count_calls(
+        self, entries: Sequence[func.FuncOp], calls: Mapping[str, Sequence[str]]
+    ) -> None:
+        self.calls = Counter(chain.from_iterable(calls.values()))
+        self.called_by_entries = {
+            op.callee.string_value()
+            for entry in entries
+            for block in entry.body.blocks
+            for op in block.ops
+            if type(op) is func.CallOp
+        }
+        for entry in filter(_is_long, entries):
+            self.long_entries.add(entry)
+            # Counted twice, what they call is inlined nowhere.
+            self.calls.update(calls[entry.sym_name.data])
+
+    def _emit_functions(self, group: Sequence[func.FuncOp]) -> None:
+        """Prints functions that call each other and those that were printed before."""
+        if self.guards is not None:
+            self.guards.plan.add(each for each in group if each.body.blocks)
+        self._find_forks(group)
+        for function in group:
+            self.written[function] = self._function(function)
+
+    def _hand_over(
+        self, take: Callable[[str], None], group: Iterable[func.FuncOp], head: Iterable[str]
+    ) -> None:
+        """Gives what was printed of functions, and all else that is new since the last time."""
+        tasks = self._tasks()[self.handed_tasks :]
+        self.handed_tasks += len(tasks)
+        lines = [line for function in group for line in self.written[function]]
+        beside = (*head, *self.global_lines, *self._declared(), *self._nodes())
+        new = [each for each in beside if each not in self.handed]
+        self.handed.update(new)
+        take("\n".join([*new, *lines, *tasks, ""]))
+
+    def _tasks(self) -> list[str]:
+        return [NUMBER_OF_THREADS, *self.task_lines] if self.task_lines else []
+
+    def _declared(self) -> Sequence[str]:
+        """What functions use besides each other: guards, the runtime, the profile."""
+        is_guarded = self.guards is not None and self.guards.plan.stopping
+        return (
+            *(self.guards.declarations() if self.guards is not None and is_guarded else ()),
             *self.declarations.values(),
             *(() if self.profile is None else self.profile.definitions()),
-            *definitions(machine, inlines=bool(self.inlined)),
-            *(f"{number} = {node}" for node, number in self.nodes.items()),
-        ]
-        tasks = [NUMBER_OF_THREADS, *self.task_lines] if self.task_lines else []
-        text = "\n".join([*head, *global_lines, *lines, *tasks, *tail, ""])
-        entries = tuple(f.sym_name.data for f in bodies if _is_entry(f))
-        numbers = None if guards is None else guards.written()
-        profile = None if self.profile is None else self.profile.written()
-        return EmittedModule(text, tuple(self.constants), entries, bool(tasks), numbers, profile)
+        )
+
+    def _nodes(self) -> Sequence[str]:
+        return [f"{number} = {node}" for node, number in self.nodes.items()]
 
     def _function_symbol(self, op: func.FuncOp) -> str:
         """
@@ -203,17 +325,9 @@ class _ModuleEmitter(Symbols):
         """Finds what entries call once that only starts a parallel loop; it is printed there."""
         if self.profile is not None:
             return
-        from_entries = {
-            op.callee.string_value()
-            for entry in bodies
-            if _is_entry(entry)
-            for block in entry.body.blocks
-            for op in block.ops
-            if type(op) is func.CallOp
-        }
         for op in bodies:
             name = op.sym_name.data
-            is_once = self.calls[name] == 1 and name in from_entries
+            is_once = self.calls[name] == 1 and name in self.called_by_entries
             if is_once and KERNEL in op.attributes and _only_forks(op):
                 if not self.has_threads:
                     return
@@ -371,14 +485,10 @@ def _is_entry(op: func.FuncOp) -> bool:
     return ENTRY in op.attributes
 
 
-def _calls_by_name(bodies: Iterable[func.FuncOp]) -> Counter[str]:
-    """How many operations call each function."""
-    return Counter(
-        op.callee.string_value()
-        for function in bodies
-        for op in operations_in(function)
-        if type(op) is func.CallOp
-    )
+def _behind(op: Operation | None) -> Iterator[Operation]:
+    """The operations behind one in its block."""
+    while op is not None and (op := op.next_op) is not None:
+        yield op
 
 
 def _is_internal(op: func.FuncOp) -> bool:

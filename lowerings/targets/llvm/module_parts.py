@@ -13,9 +13,12 @@ import re
 import threading
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from itertools import repeat
+from typing import TYPE_CHECKING
 
 from lowerings.targets.llvm.machine import GLUE, INLINED, Machine
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 LINES_OF_A_PART = 1000
 """LLVM compiles so many in 30 ms, and takes 1 ms more for each part."""
@@ -30,19 +33,24 @@ _DEFINED = re.compile(r" = .*?\bglobal (\[[^]]*\]|\w+) .*")
 class _Module:
     """The definitions of a module by their symbols."""
 
-    def __init__(self, text: str):
-        self.functions = {_first_symbol(found[0]): found[0] for found in _FUNCTION.finditer(text)}
-        self.used = {name: _SYMBOL.findall(text) for name, text in self.functions.items()}
-        self.inlined = {
-            name
-            for name, text in self.functions.items()
-            if text.partition("\n")[0].endswith(f" {INLINED} {{")
-        }
+    def __init__(self):
+        self.functions: dict[str, str] = {}
+        self.used: dict[str, list[str]] = {}
+        self.inlined: set[str] = set()
         self.constants: dict[str, str] = {}
         self.variables: dict[str, str] = {}
         self.declarations: dict[str, str] = {}
         self.nodes: dict[str, str] = {}
         self.head: list[str] = []
+
+    def add(self, text: str) -> list[str]:
+        """Adds what was printed of the module; the symbols of its functions."""
+        added = {_first_symbol(found[0]): found[0] for found in _FUNCTION.finditer(text)}
+        self.functions |= added
+        for name, function in added.items():
+            self.used[name] = _SYMBOL.findall(function)
+            if _is_of(function, INLINED):
+                self.inlined.add(name)
         for line in _FUNCTION.sub("", text).splitlines():
             if line.startswith("@"):
                 is_variable = _DEFINED.search(line) is not None
@@ -54,6 +62,7 @@ class _Module:
                 self.nodes[line.partition(" ")[0]] = line
             else:
                 self.head.append(line)
+        return list(added)
 
     def part(self, names: Iterable[str], *, has_variables: bool) -> str:
         """
@@ -107,32 +116,85 @@ class Part:
         return machine.object_code(self.text, self.level)
 
 
-def module_parts(text: str, size: int) -> list[Part]:
+class ObjectParts:
     """
-    The parts of a module as our emitter prints it: what only calls, and the others, of about so
-    many lines or twice as many.
+    Object code for the text of a module, as `Machine.object_code` makes it; that of a large module
+    in parts, on so many threads at once, and before it is printed to its end. Parts have about
+    `LINES_OF_A_PART`; the last one has what only calls, and the variables.
     """
-    lines = text.count("\n")
-    if lines < 2 * size:
-        return [Part(text)]
-    module = _Module(text)
-    least = lines // (lines // size)
-    calling: list[str] = []
-    parts: list[list[str]] = [[]]
-    taken = 0
-    for name, function in module.functions.items():
-        if function.partition("\n")[0].endswith(f" {GLUE} {{"):
-            calling.append(name)
-        elif name not in module.inlined:
-            if taken >= least:
-                parts.append([])
-                taken = 0
-            parts[-1].append(name)
-            taken += function.count("\n")
-    return [
-        Part(module.part(names, has_variables=not n), level=0 if names is calling else 3)
-        for n, names in enumerate(filter(None, (calling, *parts)))
-    ]
+
+    def __init__(self, machine: Machine, threads: int):
+        self._machine = machine
+        # Python starts no threads when it ends, though it compiles.
+        self._helpers = threads - 1 if threading.main_thread().is_alive() else 0
+        self._pool: ThreadPoolExecutor | None = None
+        self._module = _Module()
+        self._calling: list[str] = []
+        self._texts: list[str] = []
+        """What was taken since the last part."""
+        self._lines = 0
+        self._parts: list[tuple[Part, Future[bytes]]] = []
+
+    def __enter__(self) -> ObjectParts:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        # After Ctrl-C no part begins, and those that have begun end first.
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def take(self, text: str) -> None:
+        """
+        Takes what was printed, functions with all that they use; raises CodeGenerationError where
+        there is no other thread.
+        """
+        self._texts.append(text)
+        self._lines += text.count("\n")
+        if self._lines >= LINES_OF_A_PART:
+            self._begin_taken()
+
+    def finish(self, text: str) -> tuple[bytes, ...]:
+        """The object code, given the text of the whole module; raises CodeGenerationError."""
+        if not self._parts:
+            return (Part(text).object_code(self._machine),)
+        self._begin_taken()
+        if self._calling or self._module.variables:
+            self._begin(Part(self._module.part(self._calling, has_variables=True), level=0))
+        # The last ones that nobody has begun are left to this thread.
+        codes = [
+            part.object_code(self._machine) if code.cancel() else code.result
+            for part, code in reversed(self._parts)
+        ]
+        return tuple(code if isinstance(code, bytes) else code() for code in reversed(codes))
+
+    def _begin_taken(self) -> None:
+        careful: list[str] = []
+        for name in self._module.add("".join(self._texts)):
+            if _is_of(self._module.functions[name], GLUE):
+                self._calling.append(name)
+            elif name not in self._module.inlined:
+                careful.append(name)
+        self._texts, self._lines = [], 0
+        if careful:
+            self._begin(Part(self._module.part(careful, has_variables=False)))
+
+    def _begin(self, part: Part) -> None:
+        # Loaded where it is used: small programs do without.
+        from concurrent.futures import Future, ThreadPoolExecutor  # noqa: PLC0415
+
+        if self._helpers < 1:
+            code: Future[bytes] = Future()
+            code.set_result(part.object_code(self._machine))
+        else:
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(self._helpers)
+            code = self._pool.submit(part.object_code, self._machine)
+        self._parts.append((part, code))
+
+
+def _is_of(function: str, group: str) -> bool:
+    """Whether a function has a group of attributes."""
+    return function.partition("\n")[0].endswith(f" {group} {{")
 
 
 def _first_symbol(text: str) -> str:
@@ -161,20 +223,3 @@ def _reached(start: Iterable[str], following: Callable[[str], Collection[str]]) 
         found.update(dict.fromkeys(new))
         waiting += new
     return found
-
-
-def object_parts(machine: Machine, text: str, threads: int) -> tuple[bytes, ...]:
-    """
-    Object code for the text of a module, as `Machine.object_code` makes it; that of a large module
-    in parts, on so many threads at once. Raises CodeGenerationError.
-    """
-    parts = module_parts(text, LINES_OF_A_PART)
-    # Python starts no threads when it ends, though it compiles.
-    if len(parts) == 1 or threads == 1 or not threading.main_thread().is_alive():
-        return tuple(part.object_code(machine) for part in parts)
-    # Loaded where it is used: small programs do without.
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
-
-    # After Ctrl-C no part begins, and those that have begun end first.
-    with ThreadPoolExecutor(min(threads, len(parts))) as pool:
-        return tuple(pool.map(Part.object_code, parts, repeat(machine)))
