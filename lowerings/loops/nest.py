@@ -123,14 +123,14 @@ class Nest:
     def _given(self) -> Mapping[SSAValue, Access | SSAValue]:
         """
         What arguments of the body stand for; not those of outputs that several points fold into
-        one element, which depend on the points before.
+        one element, which depend on the points before, or from which an excess is taken off.
         """
         given: dict[SSAValue, Access | SSAValue] = {}
         given |= zip(self.body.args, self.inputs, strict=False)
         everywhere = sum(1 << d for d in self.loop_dimensions)
         outputs = zip(self.accumulators, self.outputs, self.initial, strict=True)
         for argument, access, initial in outputs:
-            if not everywhere & ~self._mask_of(access):
+            if self.excess is None and not everywhere & ~self._mask_of(access):
                 # Each point has an element of its own, which is read before it is written.
                 given[argument] = access if initial is None else initial
         return given

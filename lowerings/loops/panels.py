@@ -114,18 +114,10 @@ class Panels:
         inputs = [*read, self._access(memory, self.dimensions)]
         if excess is None:
             return replace(nest, inputs=tuple(inputs), body=block)
-        number = len(inputs)
         inputs.append(self._access(excess, self._columns))
-        argument = block.insert_arg(self.factor.type, number)
-        if any(nest.extents[d] > 1 for d in self.terms if d not in nest.enclosing):
-            return replace(nest, inputs=tuple(inputs), body=block, excess=number)
-        # No sum starts here: each element is read, added to once, and written.
-        total = block.args[-1]
-        less = arith.SubiOp(total, argument)
-        total.replace_uses_with_if(less.result, lambda use: use.operation is not less)
-        assert block.first_op is not None
-        block.insert_op_before(less, block.first_op)
-        return replace(nest, inputs=tuple(inputs), body=block)
+        number = len(read) + 1
+        block.insert_arg(self.factor.type, number)
+        return replace(nest, inputs=tuple(inputs), body=block, excess=number)
 
     def _access(self, memory: SSAValue, dimensions: Sequence[int]) -> Access:
         indices = [AffineExpr.dimension(d) for d in dimensions]
