@@ -219,6 +219,16 @@ def test_target_attributes():
     assert "prefer-vector-width" not in machine.without("-avx512f").attributes
 
 
+def test_what_needs_a_feature_goes_with_it():
+    """LLVM has taken it away as well, and ends the process where an instruction needs it."""
+    features = "+avx,+avx2,+f16c,+fma,+avx512f,+avx512bw,+avx512vnni,+avx512bf16"
+    machine = Machine("x86_64-unknown-linux-gnu", "znver4", features)
+    for taken, bits in ("-avx512f", 256), ("-fma", 256), ("-avx2", 256), ("-sse4.2", 128):
+        less = machine.without(taken)
+        assert (less.multiplies_quads, less.vector_bits) == (False, bits)
+    assert not machine.without("-avx512bw").multiplies_bfloats
+
+
 def test_wide_vectors_become_wide_instructions():
     """Without "prefer-vector-width" LLVM would split them in two."""
     machine = Machine("x86_64-unknown-linux-gnu", "skylake-avx512", "+avx512f,+avx512vl")

@@ -142,6 +142,16 @@ _VECTOR_BITS = (
 _BASE_VECTOR_BITS = {"riscv64": 0}
 """The vectors of a processor without any of these features, where they are not of 128 bits."""
 
+_NEEDING: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("sse", "sse2", "sse3", "ssse3", "sse4.1", "sse4.2", "avx"), ("avx",)),
+    "avx2": ("avx512", "avxvnni"),
+    "f16c": ("avx512",),
+    "fma": ("avx512",),
+    "avx512f": ("avx512",),
+    "avx512bw": ("avx512bf16",),
+}
+"""How the features begin that need one, of those that decide here what code is made."""
+
 RV64GC = ("+m", "+a", "+f", "+d", "+c")
 """What every 64-bit RISC-V processor for Linux has: the letters of RV64GC."""
 
@@ -219,8 +229,14 @@ class Machine:
         taken = _split(features)
         if added := [each for each in taken if not each.startswith("-")]:
             raise CodeGenerationError(f"{added[0]!r}: features can only be taken away: -avx512f")
-        kept = [each for each in _split(self.features) if f"-{each[1:]}" not in taken]
-        # The last word counts: LLVM clears what implies a feature with it.
+        # LLVM clears them as well, but what asks for a feature here has to see it.
+        needing = tuple(f"+{n}" for each in taken for n in _NEEDING.get(each[1:], ()))
+        kept = [
+            each
+            for each in _split(self.features)
+            if f"-{each[1:]}" not in taken and not each.startswith(needing)
+        ]
+        # The last word counts.
         return replace(self, features=",".join((*kept, *taken)))
 
     def is_part_of(self, other: Machine) -> bool:
