@@ -331,8 +331,9 @@ class XlaOutlineKernelsPass(ModulePass):
 
     What initializes the output of an operation, and reads no memory, belongs to its kernel. Kernels
     that do the same are one function: to have it so more often, the offsets of strided arguments
-    are left to run time (`offset: ?`), and constants are made inside. Of four or more that differ
-    in constants only, one is left, which takes these as arguments, if they are plain operands.
+    are left to run time (`offset: ?`), and constants are made inside, in front of what uses them.
+    Of four or more that differ in constants only, one is left, which takes these as arguments, if
+    they are plain operands.
     Memrefs given to a kernel do not overlap if one of them is written; what cannot be shown to
     fulfil that stays where it is.
 
@@ -378,6 +379,9 @@ class _Kernels:
 
     def function_for(self, group: _Group) -> func.FuncOp:
         """The kernel that does what the group does; a new one takes over the group's regions."""
+        for each in group.operations:
+            for region in each.regions:
+                _order_constants(region.block)
         key = group.key(self._keys)
         function = self._functions.get(key)
         locations = [op.location for each in group.operations for op in operations_in(each)]
@@ -441,6 +445,18 @@ class _Group:
         constants = self.constants.items()
         numbers.update((value, ("constant", keys.identity(each))) for value, each in constants)
         return tuple(map(keys.identity, self.types)), keys.of(self.operations, numbers)
+
+
+def _order_constants(block: Block) -> None:
+    """Puts constants in the order of their uses: fusion leaves them in one of its own."""
+    ordered = set[Operation]()
+    for op in tuple(block.ops):
+        for operand in operands_of(op):
+            owner = operand.owner
+            if type(owner) is arith.ConstantOp and owner.parent is block and owner not in ordered:
+                ordered.add(owner)
+                owner.detach()
+                insert_before(owner, op)
 
 
 def _argument_type(type: Attribute) -> Attribute:

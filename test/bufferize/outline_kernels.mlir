@@ -183,3 +183,31 @@ func.func private @shifted(%x: memref<16xf32>) {
   }
   return
 }
+
+// -----
+
+// Where constants stand in a body does not matter.
+
+// CHECK-LABEL: func.func @order_of_constants(
+// CHECK-NEXT:    func.call @[[KERNEL:addf_mulf_kernel_0]](%x, %y)
+// CHECK-NEXT:    func.call @[[KERNEL]](%y, %z)
+// CHECK-NEXT:    func.return
+func.func @order_of_constants(%x: memref<8xf32>, %y: memref<8xf32>, %z: memref<8xf32>) attributes {xla.entry} {
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : memref<8xf32>) outs(%y : memref<8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %one = arith.constant 1.0 : f32
+    %two = arith.constant 2.0 : f32
+    %c = arith.mulf %a, %two : f32
+    %d = arith.addf %c, %one : f32
+    linalg.yield %d : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%y : memref<8xf32>) outs(%z : memref<8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %two = arith.constant 2.0 : f32
+    %c = arith.mulf %a, %two : f32
+    %one = arith.constant 1.0 : f32
+    %d = arith.addf %c, %one : f32
+    linalg.yield %d : f32
+  }
+  return
+}
