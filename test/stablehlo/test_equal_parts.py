@@ -396,6 +396,50 @@ def test_layers_are_called(old: str, new: str, last: str, count: int):
         np.testing.assert_array_equal(found, expected)
 
 
+UPDATE = """\
+    {0}p = stablehlo.multiply %y, {0}e : {1}
+    {0}q = stablehlo.sine {0}p : {1}
+    {0}r = stablehlo.tanh {0}q : {1}
+    {0}s = stablehlo.add {0}r, %y : {1}
+    {0}t = stablehlo.abs {0}s : {1}
+"""
+
+
+def test_layers_and_their_updates_are_called():
+    """What a layer updates, as the statistics of a normalization, is behind its call."""
+    type_ = "tensor<4x4xf32>"
+    before, end, behind = LAYER.partition("    {1}g =")
+    text = chain(16, type_, before + UPDATE.format("{1}", "{2}") + end + behind)
+    results = ", ".join(("%v15", *(f"%v{n}t" for n in range(16))))
+    types = ", ".join([type_] * 17)
+    text = text.replace(f") -> {type_} {{", f") -> ({types}) {{", 1)
+    text = text.replace(f"return %v15 : {type_}", f"return {results} : {types}")
+    outlined = outline_equal_parts(text)
+    assert calls_in(outlined) == 16 + 14
+    x, y = np.random.default_rng(0).normal(size=(2, 4, 4)).astype(np.float32)
+    expected = lowerings.compile(text, backend="reference")(x, y)
+    found = lowerings.compile(outlined, backend="reference")(x, y)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+RESIDUAL = """\
+    {1}d = stablehlo.dot_general {0}, %y, contracting_dims = [1] x [0] : ({2}, {2}) -> {2}
+    {1}e = stablehlo.tanh {1}d : {2}
+    {1}f = stablehlo.multiply {1}e, {1}e : {2}
+    {1}g = stablehlo.sine {1}f : {2}
+    {1}h = stablehlo.maximum {1}g, {1}d : {2}
+    {1}i = stablehlo.abs {1}h : {2}
+    {1}j = stablehlo.negate {1}i : {2}
+    {1} = stablehlo.add {1}j, {0} : {2}"""
+
+
+def test_the_end_of_a_layer_may_use_the_one_before():
+    """A layer adds what it got to its result last; that is not kept for others."""
+    text = chain(16, "tensor<4x4xf32>", RESIDUAL)
+    assert calls_in(outline_equal_parts(text)) == 16
+
+
 @pytest.mark.jax
 def test_programs_of_jax():
     """Of a step with a model in front, the updates are called; the text is JAX's."""

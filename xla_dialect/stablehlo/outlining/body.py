@@ -60,13 +60,16 @@ def _parts(body: FunctionLines, run: Sequence[int], period: int) -> Iterator[Out
     cuts = [cut for cut in range(period) if is_on_scalars or operations[cut].is_contraction]
     first = min(cuts, key=lambda cut: alive(cut + period), default=len(run))
     periods = [range(n, n + period) for n in range(first, len(run) - period + 1, period)]
-    used = [{n - own[0] for n in own if lasts[n] > run[own[-1]]} for own in periods]
+    called = {each for calls in body.calls.values() for call in calls for each in call.arguments}
+    used = [
+        {n - own[0] for n in own if lasts[n] > run[own[-1]] or operations[n].result in called}
+        for own in periods
+    ]
     counts = Counter(n for each in used for n in each)
     for own, mine in zip(periods, used, strict=True):
         lines = run[own[0] : own[-1] + 1]
-        is_kept = any(
-            lasts[n] > 2 * lines[-1] - lines[0] and not operations[n].is_scalar for n in own
-        )
+        next_last = max(2 * lines[-1] - lines[0], run[min(own[-1] + period, len(run) - 1)])
+        is_kept = any(lasts[n] > next_last and not operations[n].is_scalar for n in own)
         mine.update(n for n, count in counts.items() if 2 * count > len(periods))
         results = {operations[own[n]].result for n in mine} | returned
         part = body.part(lines, results.__contains__)
@@ -291,6 +294,12 @@ class OutlinedPart:
         return sum(_bytes(type_) for _, type_ in (*self.parameters, *self.results))
 
 
+@dataclass(frozen=True)
+class _OutlinedCall:
+    text: str
+    arguments: Sequence[str]
+
+
 class FunctionLines:
     """The lines of a function between its head and its end."""
 
@@ -310,8 +319,8 @@ class FunctionLines:
         self.gone = set[int]()
         """The lines of parts that are called."""
         self._aliases = {each[1]: int(each[2]) for each in _ALIASED.finditer(head)}
-        self._calls: dict[int, tuple[str, Sequence[str]]] = {}
-        """What stands instead of the last lines of parts, and the values it uses."""
+        self.calls: dict[int, list[_OutlinedCall]] = {}
+        """What stands instead of the last lines of parts."""
         self._renamed: dict[str, str] = {}
         """How values are called that are among several results of a call."""
         self._read(known)
@@ -449,13 +458,22 @@ class FunctionLines:
         types = _listed(type_ for _, type_ in part.parameters)
         ((result, type_), *more) = part.results
         if more:
-            result = f"%{name[1:]}_{len(self._calls)}"
+            result = f"%{name[1:]}_{len(self._renamed)}"
             for number, (each, _) in enumerate(part.results):
                 self._renamed[each] = f"{result}#{number}"
             result = f"{result}:{len(part.results)}"
             type_ = f"({_listed(each for _, each in part.results)})"
         call = f"    {result} = func.call {name}({_listed(arguments)}) : ({types}) -> {type_}"
-        self._calls[max(part.lines)] = call, arguments
+        first, last = min(part.lines), max(part.lines)
+        own = {each for each, _ in part.results}
+        # Nothing but the return uses an update, so it can follow what it uses.
+        inside = [
+            number
+            for number, calls in self.calls.items()
+            if first < number < last and not all(own.isdisjoint(each.arguments) for each in calls)
+        ]
+        moved = [each for number in inside for each in self.calls.pop(number)]
+        self.calls[last] = [_OutlinedCall(call, arguments), *moved]
         self.gone.update(part.lines)
 
     def lines(self) -> list[str]:
@@ -466,8 +484,9 @@ class FunctionLines:
         needed = set(self.returned)
         lines = [self._last]
         for number in reversed(range(len(self.before_return))):
-            if number in self._calls:
-                line, used = self._calls[number]
+            if number in self.calls:
+                line = "".join(each.text for each in self.calls[number])
+                used = [value for each in self.calls[number] for value in each.arguments]
             else:
                 operation = self.operations.get(number)
                 if number in self.gone or (operation and operation.result not in needed):
