@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects import complex
@@ -24,12 +25,18 @@ def emit_create(e: FunctionEmitter, op: complex.CreateOp) -> None:
 
 def _part(number: int) -> Handler:
     def emit(e: FunctionEmitter, op: Operation) -> None:
-        e.define(op.results[0], f"extractvalue {e.typed(op.operands[0])}, {number}")
+        owner = op.operands[0].owner
+        if isinstance(owner, complex.ConstantOp):
+            # LLVM's code generator may end the process over what it makes of `extractvalue` here.
+            _, e.values[op.results[0]] = _parts(e, owner)[number]
+        else:
+            e.define(op.results[0], f"extractvalue {e.typed(op.operands[0])}, {number}")
 
     return emit
 
 
-def emit_constant(e: FunctionEmitter, op: complex.ConstantOp) -> None:
+def _parts(e: FunctionEmitter, op: complex.ConstantOp) -> Sequence[tuple[str, str]]:
+    """The types and the literals of both parts."""
     result, value = op.results[0], op.properties["value"]
     part = value_type(F32 if e.type_of(result).element.size == 2 * F32.size else F64)
     if isinstance(value, ComplexNumberAttr):
@@ -37,8 +44,12 @@ def emit_constant(e: FunctionEmitter, op: complex.ConstantOp) -> None:
         literals = [float_constant(part, x) for x in (number.real.data, number.imag.data)]
     else:
         literals = [scalar_literal(x) for x in cast("ArrayAttr[Attribute]", value)]
-    parts = ", ".join(f"{part.text} {literal}" for literal in literals)
-    e.values[result] = f"{{ {parts} }}"
+    return [(part.text, literal) for literal in literals]
+
+
+def emit_constant(e: FunctionEmitter, op: complex.ConstantOp) -> None:
+    parts = ", ".join(map(" ".join, _parts(e, op)))
+    e.values[op.results[0]] = f"{{ {parts} }}"
 
 
 HANDLERS = (
