@@ -95,8 +95,8 @@ def _runs(body: FunctionLines, scalars: bool) -> Iterator[list[int]]:
         yield run
 
 
-def _numbered(kinds: Sequence[tuple[str, str, str]]) -> list[int]:
-    numbers: dict[tuple[str, str, str], int] = {}
+def _numbered(kinds: Sequence[tuple[str, ...]]) -> list[int]:
+    numbers: dict[tuple[str, ...], int] = {}
     return [numbers.setdefault(kind, len(numbers)) for kind in kinds]
 
 
@@ -234,6 +234,7 @@ _LINE = re.compile(
     r"    (%[\w$.-]+) = ((?:stablehlo|chlo)\.\w+|(?:func\.)?call @[\w$.-]+)([^\n\"]*) : ([^\n{]*)"
 )
 _VALUE = re.compile(r"%[\w$.-]+(?:#[0-9]+)?")
+_SPLIT = re.compile(f"({_VALUE.pattern})")
 _STRING_OR_VALUE = re.compile(rf'"(?:[^"\\]|\\.)*"|{_VALUE.pattern}')
 """A string is not renamed, whatever stands in it."""
 _TYPE = re.compile(r"tensor<(?:[0-9]+x)*(?:[a-zA-Z0-9]+|complex<f[0-9]+>)>")
@@ -257,24 +258,32 @@ class LineOperation:
     """Whether it is copied with all that it is computed from."""
 
     def __init__(
-        self, match: re.Match[str], weight: int, is_elementwise: bool, operands: Sequence[str]
+        self,
+        match: re.Match[str],
+        weight: int,
+        is_elementwise: bool,
+        duplicates: Mapping[str, str],
     ):
         """Of a line; `weight`: how many operations it becomes, about."""
-        self.result, self.name, self.operand_text, self.types = match.groups()
+        self.result, self.name, text, self.types = match.groups()
         self.weight = weight
         self.is_elementwise = is_elementwise
         """Whether it is fused with elementwise operations, as these are."""
-        self.operands = operands
+        between = _SPLIT.split(text)
+        self.operands = [duplicates.get(each, each) for each in between[1::2]]
+        """Instead of duplicates what they equal."""
+        self.kind = self.name, self.types, *between[::2]
+        """What it computes, of whatever values: what stands in front, between and behind those."""
         self.result_type = self.types.rpartition(" ")[2]
         self.bytes = _bytes(self.result_type)
         self.is_contraction = self.name in _CONTRACTIONS
-        self.is_scalar = is_elementwise and not _SIZE.search(self.types)
+        self.is_scalar = is_elementwise and not _has_sizes(self.types)
         """Whether it computes elements of arrays of rank 0."""
 
-    @property
-    def kind(self) -> tuple[str, str, str]:
-        """What it computes, of whatever values."""
-        return self.name, _VALUE.sub("%", self.operand_text), self.types
+    def text(self, operands: Iterable[str]) -> str:
+        """The operation without its result, on other operands."""
+        name, types, first, *others = self.kind
+        return "".join((name, first, *chain(*zip(operands, others, strict=True)), " : ", types))
 
 
 @dataclass(frozen=True)
@@ -334,24 +343,24 @@ class FunctionLines:
             if line.startswith("    %"):
                 name = line[4 : line.index(" ", 4)]
             type_ = line[line.rfind(" ") + 1 :]
-            if not line.startswith(_CONTINUED) and _TYPE.fullmatch(type_):
+            if not line.startswith(_CONTINUED) and _is_array(type_):
                 self._types[name] = type_
             match = known.match(line)
             if match is None or next_line.startswith(_CONTINUED):
                 continue
-            operands = _values(match.group(3), self.duplicates)
             weight, is_elementwise = known.of(match.group(2))
-            operation = LineOperation(match, weight, is_elementwise, operands)
+            operation = LineOperation(match, weight, is_elementwise, self.duplicates)
+            operands = operation.operands
             if not weight or not self._types.keys() >= {operation.result, *operands}:
                 continue
-            sources = [self.computed.get(each) for each in operands]
+            sources = [self.computed.get(each) for each in operands] if is_elementwise else ()
             is_constant = is_elementwise and all(each and each.is_constant for each in sources)
             if operation.name in _COPIED or is_constant:
                 copies = 1 + sum(each.copies for each in sources if each is not None)
                 operation.copies = copies if copies <= _MOST_COPIED else 0
                 operation.is_constant = is_constant and operation.copies > 0
             self.operations[number] = self.computed[operation.result] = operation
-            first = equal.setdefault((*operation.kind, *operation.operands), operation.result)
+            first = equal.setdefault((*operation.kind, *operands), operation.result)
             if first != operation.result:
                 self.duplicates[operation.result] = first
 
@@ -399,6 +408,10 @@ class FunctionLines:
 
     def values_of(self, number: int) -> list[str]:
         """The values that a line names, instead of duplicates what they equal."""
+        operation = self.operations.get(number)
+        if operation is not None:
+            result = operation.result
+            return [self.duplicates.get(result, result), *operation.operands]
         return _values(self.before_return[number], self.duplicates)
 
     def part(self, lines: Sequence[int], results: Callable[[str], bool]) -> OutlinedPart:
@@ -417,10 +430,9 @@ class FunctionLines:
                     continue
                 names[operand] = f"%arg{len(parameters)}"
                 parameters.append((operand, self._types[operand]))
-            operands = iter([names[operand] for operand in operation.operands])
-            text = _VALUE.sub(lambda match: next(operands), operation.operand_text)
+            text = operation.text([names[operand] for operand in operation.operands])
             names[operation.result] = name = f"%{len(body)}"
-            body.append(f"    {name} = {operation.name}{text} : {operation.types}")
+            body.append(f"    {name} = {text}")
 
         for number in lines:
             emit(self.operations[number])
@@ -567,6 +579,16 @@ def by_text(parts: Iterable[OutlinedPart]) -> Mapping[tuple[str, ...], list[Outl
 
 
 @cache
+def _is_array(type_: str) -> bool:
+    return _TYPE.fullmatch(type_) is not None
+
+
+@cache
+def _has_sizes(types: str) -> bool:
+    return _SIZE.search(types) is not None
+
+
+@cache
 def _bytes(type_: str) -> int:
     """The bytes of an array, about: its bits are the first number in the name of an element."""
     sizes = re.findall(r"([0-9]+)x", type_)
@@ -576,7 +598,7 @@ def _bytes(type_: str) -> int:
 
 def _values(text: str, duplicates: Mapping[str, str]) -> list[str]:
     """The values that a text names, instead of duplicates what they equal."""
-    return [duplicates.get(each[0], each[0]) for each in _VALUE.finditer(text)]
+    return [duplicates.get(each, each) for each in _VALUE.findall(text)]
 
 
 def _listed(words: Iterable[str]) -> str:
