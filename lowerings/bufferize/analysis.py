@@ -69,11 +69,10 @@ from lowerings.bufferize.tensor_operands import (
     slice_put_back,
     transposed_dimensions,
 )
-from lowerings.ir.reshapes import tensor_shape
 from lowerings.ir.scalar_attributes import Scalar, splat_of
 from lowerings.rewriting.counting import attempt
 from xla_dialect.xdsl.operation_table import OperationTable
-from xla_dialect.xdsl.traversal import operands_of
+from xla_dialect.xdsl.traversal import operands_of, tensor_shape
 
 FILL_BYTES = 4096
 """

@@ -36,8 +36,7 @@ from lowerings.bufferize.tensor_operands import (
     overwrites_destination,
     transposed_dimensions,
 )
-from lowerings.ir.reshapes import tensor_shape
-from xla_dialect.xdsl.traversal import operands_of
+from xla_dialect.xdsl.traversal import operands_of, tensor_shape
 
 Link: TypeAlias = tuple[SSAValue, Slice, Operation, int]
 """A tensor, where in a chain it goes, the operation that puts it there, and as which operand."""

@@ -56,12 +56,11 @@ from lowerings.bufferize.tensor_operands import (
 from lowerings.dialects.arith_extension import IndexCastUIOp
 from lowerings.dialects.schedule import schedule_of
 from lowerings.ir.functions import SymbolNames
-from lowerings.ir.reshapes import tensor_shape
 from lowerings.ir.scalar_attributes import constant_integer
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import erase, insert_before, set_arguments
 from xla_dialect.xdsl.operation_table import OperationTable
-from xla_dialect.xdsl.traversal import operations_in
+from xla_dialect.xdsl.traversal import operations_in, tensor_shape
 
 OperationT = TypeVar("OperationT", bound=Operation)
 

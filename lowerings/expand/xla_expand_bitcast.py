@@ -16,7 +16,6 @@ from lowerings.layouts.memory_order import (
     order_of_layout,
     padded,
     reshaped,
-    sizes_of,
     to_memory,
 )
 from lowerings.rewriting.conversion import ConversionBuilder, ConversionPass, conversion_table
@@ -28,6 +27,7 @@ from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.ops.conversion import BitcastConvertOp
 from xla_dialect.ops.data_movement import BitcastOp, CopyOp
 from xla_dialect.types import BY_TYPE, Array, ElementClass, array, element_count, element_name
+from xla_dialect.xdsl.traversal import tensor_shape
 
 
 def expand_bitcast(op: BitcastOp, builder: ConversionBuilder) -> str | None:
@@ -46,8 +46,8 @@ def expand_bitcast(op: BitcastOp, builder: ConversionBuilder) -> str | None:
         return "packed elements are lowered where nothing but their order changes"
     insert = builder.insert
     physical = to_memory(insert, op.operand, old.order, old.padding)
-    if old.elements != element_count(sizes_of(physical)):
-        physical = reshaped(insert, physical, (element_count(sizes_of(physical)),))
+    if old.elements != element_count(tensor_shape(physical)):
+        physical = reshaped(insert, physical, (element_count(tensor_shape(physical)),))
         physical = padded(insert, physical, (old.elements,), old.padding)
     converted = _converted(builder, physical, target.element_type)
     sizes = target.get_shape()

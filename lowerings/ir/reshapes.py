@@ -25,12 +25,7 @@ from xdsl.ir.affine import AffineMap
 from xla_dialect.shapes.size_arithmetic import Sizes, finest_groups, reassociation
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import insert_before
-from xla_dialect.xdsl.traversal import shape_of
-
-
-def tensor_shape(value: SSAValue) -> Sizes:
-    """The sizes of a value that is known to be a ranked tensor."""
-    return shape_of(cast("TensorType[Attribute]", value.type))
+from xla_dialect.xdsl.traversal import tensor_shape
 
 
 def reshape(value: SSAValue, sizes: Sequence[int], before: Operation) -> SSAValue:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, cast
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from lowerings.layouts.memory_order import MemoryOrder, canonical, sizes_of
+from lowerings.layouts.memory_order import MemoryOrder, canonical
 from xla_dialect.dimensions import (
     RESULT,
     DataFlowEdge,
@@ -24,6 +24,7 @@ from xla_dialect.op import Ints, XlaOp, decode, encode
 from xla_dialect.shapes.size_arithmetic import finest_groups, permuted
 from xla_dialect.shapes.window import Window, WindowAttr, WindowDimension
 from xla_dialect.types import is_array
+from xla_dialect.xdsl.traversal import tensor_shape
 
 Follower: TypeAlias = Ints | None
 """For each dimension of an array the one of the leader that it follows; None: it has none."""
@@ -92,7 +93,7 @@ def alignment_of(op: Operation) -> Alignment | None:
 
 
 def _rank(value: SSAValue) -> int | None:
-    return len(sizes_of(value)) if isinstance(value.type, TensorType) else None
+    return len(tensor_shape(value)) if isinstance(value.type, TensorType) else None
 
 
 @cache
@@ -105,7 +106,7 @@ def _elementwise(operands: tuple[int | None, ...], result: int | None) -> Alignm
 
 
 def _element_count(value: SSAValue) -> int:
-    return prod(sizes_of(value)) if isinstance(value.type, TensorType) else 0
+    return prod(tensor_shape(value)) if isinstance(value.type, TensorType) else 0
 
 
 @lru_cache(1 << 12)
@@ -215,7 +216,7 @@ def is_computable(op: XlaOp, orders: Sequence[MemoryOrder]) -> bool:
         return False
     values = (*op.operands, *op.results)
     sizes = [
-        order.physical_sizes(sizes_of(value)) if is_array(value.type) else ()
+        order.physical_sizes(tensor_shape(value)) if is_array(value.type) else ()
         for order, value in zip(orders, values, strict=True)
     ]
     count = len(op.operands)

@@ -20,7 +20,6 @@ from lowerings.layouts.memory_order import (
     from_memory,
     memory_order,
     reshaped,
-    sizes_of,
     to_memory,
     transposed,
 )
@@ -29,7 +28,7 @@ from xla_dialect.layout import LayoutAttr
 from xla_dialect.types import Array, array, is_array, without_layout
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import erase, insert_before
-from xla_dialect.xdsl.traversal import block_of, operations_in
+from xla_dialect.xdsl.traversal import block_of, operations_in, tensor_shape
 
 Placed: TypeAlias = tuple[SSAValue, MemoryOrder]
 """A new value: the dense array that holds an array in this order."""
@@ -95,7 +94,7 @@ class Expansion:
         for value, (new, order) in self._casts.items():
             if value.uses:
                 cast_op = self.anchor = cast(Operation, value.owner)
-                sizes = sizes_of(value)
+                sizes = tensor_shape(value)
                 default = MemoryOrder.default(len(sizes))
                 value.replace_all_uses_with(self._moved(new, order, default, sizes))
                 erase(cast_op)
@@ -119,14 +118,14 @@ class Expansion:
         """The order that the type of a value says, without padding."""
         if not is_array(value.type):
             return MemoryOrder.default(0)
-        return canonical(memory_order(value.type).without_padding, sizes_of(value))
+        return canonical(memory_order(value.type).without_padding, tensor_shape(value))
 
     def order(self, value: SSAValue) -> MemoryOrder:
         """The order in which an array is in memory."""
         placed = self._placed.get(value)
         if placed is not None:
             return placed[1]
-        return MemoryOrder.default(len(sizes_of(value)) if is_array(value.type) else 0)
+        return MemoryOrder.default(len(tensor_shape(value)) if is_array(value.type) else 0)
 
     def take(self, value: SSAValue, order: MemoryOrder, before: Operation) -> None:
         """Has a value in default order used in another one."""
@@ -144,7 +143,7 @@ class Expansion:
         self, old: SSAValue, new: SSAValue, order: MemoryOrder, wanted: MemoryOrder
     ) -> None:
         """Has a new value, which is in some order, used in another one in the place of an old."""
-        value = moved = self._moved(new, order, wanted, sizes_of(old))
+        value = moved = self._moved(new, order, wanted, tensor_shape(old))
         if not wanted.is_default:
             type_ = without_layout(cast(Array, old.type))
             cast_op = UnrealizedConversionCastOp.get([new], [type_])
@@ -161,14 +160,14 @@ class Expansion:
         placed, own = self._placed.get(value, (value, None))
         if own is None or (own != order and own.tiles):
             return to_memory(self.insert, value, order)
-        return self._moved(placed, own, order, sizes_of(value))
+        return self._moved(placed, own, order, tensor_shape(value))
 
     def returned(self, value: SSAValue, order: MemoryOrder) -> SSAValue:
         """As `value_in`, but made where it is returned, so that it can be computed in its place."""
         others = (use.operation for use in value.uses if use.operation is not self.anchor)
         if value not in self._casts or any(others):
             return self.value_in(value, order)
-        return self._moved(*self._casts[value], order, sizes_of(value))
+        return self._moved(*self._casts[value], order, tensor_shape(value))
 
     def _moved(
         self, new: SSAValue, order: MemoryOrder, wanted: MemoryOrder, sizes: Sequence[int]

@@ -26,7 +26,7 @@ from xla_dialect.ops.data_movement import CopyOp, PadOp, ReshapeOp, SliceOp, Tra
 from xla_dialect.shapes.size_arithmetic import permuted
 from xla_dialect.types import Array, array
 from xla_dialect.xdsl.linking import insert_before
-from xla_dialect.xdsl.traversal import shape_of
+from xla_dialect.xdsl.traversal import tensor_shape
 
 OperationT = TypeVar("OperationT", bound=Operation)
 Insert: TypeAlias = "Callable[[Any], Any]"
@@ -157,7 +157,7 @@ def to_memory(insert: Insert, value: SSAValue, order: MemoryOrder, filler: Any =
 
     Padding holds `filler`, a number of the element type; zero bits if none is given.
     """
-    for step in order.layout.steps(sizes_of(value)):
+    for step in order.layout.steps(tensor_shape(value)):
         if step.order is not None:
             value = transposed(insert, value, step.order)
         elif step.pads:
@@ -181,11 +181,6 @@ def from_memory(
     return value
 
 
-def sizes_of(value: SSAValue) -> Sizes:
-    """The sizes of an array value."""
-    return shape_of(cast(Array, value.type))
-
-
 def inverse(permutation: Sequence[int]) -> Sizes:
     """The permutation that undoes one."""
     return tuple(sorted(range(len(permutation)), key=permutation.__getitem__))
@@ -205,7 +200,7 @@ def transposed(insert: Insert, value: SSAValue, permutation: Sequence[int]) -> S
 
 def reshaped(insert: Insert, value: SSAValue, sizes: Sequence[int]) -> SSAValue:
     """The value with these sizes."""
-    if sizes_of(value) == tuple(sizes):
+    if tensor_shape(value) == tuple(sizes):
         return value
     type_ = array(_element_type(value), sizes)
     return insert(ReshapeOp(value, result_types=[type_])).result
@@ -213,7 +208,7 @@ def reshaped(insert: Insert, value: SSAValue, sizes: Sequence[int]) -> SSAValue:
 
 def padded(insert: Insert, value: SSAValue, sizes: Sequence[int], filler: Any = None) -> SSAValue:
     """The value with `filler`, or zero bits, behind each dimension up to these sizes."""
-    before = sizes_of(value)
+    before = tensor_shape(value)
     if before == tuple(sizes):
         return value
     type_ = array(_element_type(value), ())
@@ -231,7 +226,7 @@ def padded(insert: Insert, value: SSAValue, sizes: Sequence[int], filler: Any = 
 
 def cut(insert: Insert, value: SSAValue, sizes: Sequence[int]) -> SSAValue:
     """The value up to these sizes."""
-    if sizes_of(value) == tuple(sizes):
+    if tensor_shape(value) == tuple(sizes):
         return value
     rank = len(sizes)
     op = SliceOp(value, start_indices=(0,) * rank, limit_indices=tuple(sizes), strides=(1,) * rank)

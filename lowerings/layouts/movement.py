@@ -24,12 +24,12 @@ from lowerings.layouts.memory_order import (
     MemoryOrder,
     canonical,
     memory_order,
-    sizes_of,
 )
 from xla_dialect import ops
 from xla_dialect.dimensions import OpOperand
 from xla_dialect.op import XlaOp
 from xla_dialect.types import Array, byte_size, is_array
+from xla_dialect.xdsl.traversal import tensor_shape
 
 OrderOf: TypeAlias = Callable[[SSAValue], MemoryOrder]
 """The order that an array has, or may be given."""
@@ -75,7 +75,7 @@ def bytes_moved(module: ModuleOp) -> tuple[int, int]:
 def declared_order(value: SSAValue) -> MemoryOrder:
     """The order that the type of an array says, without padding; raises LayoutNotLowered."""
     order = memory_order(cast(Array, value.type)).without_padding
-    return canonical(order, sizes_of(value))
+    return canonical(order, tensor_shape(value))
 
 
 def bytes_moved_by(op: Mover, order_of: OrderOf) -> int:
@@ -103,7 +103,7 @@ def bytes_read_apart(op: Mover, order_of: OrderOf) -> int:
     if order.is_default or order.tiles:
         return 0
     minor = order.major_to_minor[-1]
-    is_cut = sizes_of(op.result)[minor] < sizes_of(op.operand)[minor]
+    is_cut = tensor_shape(op.result)[minor] < tensor_shape(op.operand)[minor]
     return _bytes(op.operand) if is_cut else 0
 
 
@@ -130,15 +130,15 @@ def misplaced(op: Operation, order_of: OrderOf) -> Iterator[tuple[Operation, int
     elif isinstance(op, XlaOp) and not isinstance(op, ops.control_flow.ReturnOp):
         for index, operand in _arrays(op.operands):
             if not order_of(operand).is_default:
-                yield op, index, MemoryOrder.default(len(sizes_of(operand)))
+                yield op, index, MemoryOrder.default(len(tensor_shape(operand)))
 
 
 def _choice(value: SSAValue, order: MemoryOrder) -> Choice:
-    return value, canonical(order, sizes_of(value))
+    return value, canonical(order, tensor_shape(value))
 
 
 def _default_order(value: SSAValue) -> MemoryOrder:
-    return MemoryOrder.default(len(sizes_of(value)) if is_array(value.type) else 0)
+    return MemoryOrder.default(len(tensor_shape(value)) if is_array(value.type) else 0)
 
 
 def _bytes(value: SSAValue) -> int:
@@ -246,13 +246,13 @@ class _Reshape(LayoutRule):
     def moved(self, op: Operation, order_of: OrderOf) -> int:
         before, after = op.operands[0], op.results[0]
         orders = order_of(before), order_of(after)
-        if is_free_reshape(sizes_of(before), orders[0], sizes_of(after), orders[1]):
+        if is_free_reshape(tensor_shape(before), orders[0], tensor_shape(after), orders[1]):
             return 0
         return _out_of_default(op, order_of)
 
     def agree(self, op: Operation, value: SSAValue, order_of: OrderOf) -> Iterable[Choice]:
         other = op.results[0] if value is op.operands[0] else op.operands[0]
-        found = reshaped_order(sizes_of(value), order_of(value), sizes_of(other))
+        found = reshaped_order(tensor_shape(value), order_of(value), tensor_shape(other))
         return () if found is None else [_choice(other, found)]
 
 

@@ -44,7 +44,6 @@ from lowerings.layouts.memory_order import (
     canonical,
     memory_order,
     reshaped,
-    sizes_of,
 )
 from lowerings.rewriting.levels import UNLOWERED
 from lowerings.rewriting.passes import ReportingPass, ResultDifference
@@ -55,7 +54,7 @@ from xla_dialect.literals.arrays import from_numpy, to_numpy
 from xla_dialect.op import XlaOp
 from xla_dialect.types import Array, is_array, spell, without_layout
 from xla_dialect.xdsl.operation_table import OperationTable
-from xla_dialect.xdsl.traversal import inventory
+from xla_dialect.xdsl.traversal import inventory, tensor_shape
 
 _FOLDS = (
     ops.reduction.ReduceOp,
@@ -236,7 +235,7 @@ def _lead(op: XlaOp, alignment: Alignment, found: Sequence[MemoryOrder]) -> Memo
     assert relations is not None
     if any(factor.along is Traversal.INDEXED for factor in relations.factors):
         return lead
-    kept = canonical(alignment.follow(count, lead), sizes_of(op.results[0]))
+    kept = canonical(alignment.follow(count, lead), tensor_shape(op.results[0]))
     return lead if kept == found[count] else of_result
 
 
@@ -264,7 +263,7 @@ def _dot(op: ops.contraction.DotOp, expansion: Expansion) -> Sequence[Placed] | 
 def _reshape(op: ops.data_movement.ReshapeOp, expansion: Expansion) -> Sequence[Placed] | None:
     """The bytes in memory, where they stay where they are."""
     before, after = expansion.order(op.operand), expansion.declared(op.result)
-    before_sizes, after_sizes = sizes_of(op.operand), sizes_of(op.result)
+    before_sizes, after_sizes = tensor_shape(op.operand), tensor_shape(op.result)
     if not is_free_reshape(before_sizes, before, after_sizes, after):
         return None
     value = expansion.value_in(op.operand, before)
@@ -300,7 +299,7 @@ def _forwarding(op: Operation, expansion: Expansion) -> Sequence[Placed] | None:
             region.block,
             arguments,
             [
-                of_operands.get(OpOperand(last, i)) or MemoryOrder.default(len(sizes_of(value)))
+                of_operands.get(OpOperand(last, i)) or MemoryOrder.default(len(tensor_shape(value)))
                 for i, value in enumerate(last.operands)
             ],
         )

@@ -30,7 +30,7 @@ from xla_dialect.shapes.size_arithmetic import Sizes, permuted, without
 from xla_dialect.types import Array, array, byte_size, element_count
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.xdsl.operation_table import OperationTable
-from xla_dialect.xdsl.traversal import operands_of, shape_of
+from xla_dialect.xdsl.traversal import operands_of, tensor_shape
 
 
 def _ints(attribute: Attribute) -> Ints:
@@ -371,10 +371,6 @@ MAX_OPERATIONS = 16
 """How many operations a transpose or slice moves through at most."""
 
 
-def _sizes(value: SSAValue) -> Sizes:
-    return shape_of(cast(Array, value.type))
-
-
 def _bytes(value: SSAValue) -> int:
     return byte_size(cast(Array, value.type))
 
@@ -391,7 +387,7 @@ def _is_uniform(value: SSAValue) -> bool:
     """Whether all elements are known to be the same."""
     owner = value.owner
     return splat_of(value) is not None or (
-        isinstance(owner, BroadcastOp) and not _sizes(owner.operand)
+        isinstance(owner, BroadcastOp) and not tensor_shape(owner.operand)
     )
 
 
@@ -409,7 +405,7 @@ def _again(
     op: XlaOp, sizes: Sizes, operand_of: Callable[[SSAValue], SSAValue], inserter: Inserter
 ) -> SSAValue:
     """An elementwise operation on arrays of other sizes; scalars stay as they are."""
-    operands = [operand_of(v) if _sizes(v) else v for v in op.operands]
+    operands = [operand_of(v) if tensor_shape(v) else v for v in op.operands]
     type_ = array(cast(Array, op.results[0].type).element_type, sizes)
     new = type(op).make(operands, op.properties, result_types=[type_])
     new.location = op.location
@@ -423,12 +419,13 @@ def sink(op: Operation, inserter: Inserter) -> Replacement:
             break
     else:
         return None
-    if not _is_movable(op) or not _sizes(op.results[0]):
+    if not _is_movable(op) or not tensor_shape(op.results[0]):
         return None
     moves = [v.owner for v in op.operands if type(v.owner) in _SUNK]
     # Broadcasts of scalars can be of any kind.
     first = max(
-        cast("list[TransposeOp | BroadcastOp]", moves), key=lambda move: bool(_sizes(move.operand))
+        cast("list[TransposeOp | BroadcastOp]", moves),
+        key=lambda move: bool(tensor_shape(move.operand)),
     )
     source = first.operand
 
@@ -438,20 +435,20 @@ def sink(op: Operation, inserter: Inserter) -> Replacement:
         same = (
             isinstance(owner, type(first))
             and owner.dimensions == first.dimensions
-            and _sizes(owner.operand) == _sizes(source)
+            and tensor_shape(owner.operand) == tensor_shape(source)
         )
         return cast(XlaOp, owner).operands[0] if same else None
 
     for operand in op.operands:
-        if _sizes(operand) and before(operand) is None and not _is_uniform(operand):
+        if tensor_shape(operand) and before(operand) is None and not _is_uniform(operand):
             return None
     if isinstance(first, TransposeOp):
         spared = {v for v in op.operands if before(v) is not None and _is_used_by(v, op)}
         if sum(map(_bytes, spared)) <= _bytes(op.results[0]):
             return None
-    elif element_count(_sizes(source)) >= element_count(_sizes(op.results[0])):
+    elif element_count(tensor_shape(source)) >= element_count(tensor_shape(op.results[0])):
         return None
-    sizes = _sizes(source)
+    sizes = tensor_shape(source)
 
     def unmoved(value: SSAValue) -> SSAValue:
         found = before(value)
@@ -483,7 +480,7 @@ class _Tree:
                 continue
             if len(self.inner) < MAX_OPERATIONS and _is_used_by(value, user) and _is_movable(owner):
                 self.inner.add(owner)
-                waiting.extend((v, owner) for v in operands_of(owner) if _sizes(v))
+                waiting.extend((v, owner) for v in operands_of(owner) if tensor_shape(v))
             else:
                 self.leaves[value] = user
 
@@ -523,16 +520,16 @@ def hoist_transpose(op: TransposeOp, inserter: Inserter) -> Replacement:
     def transposed(value: SSAValue) -> XlaOp:
         return TransposeOp.make([value], op.properties)
 
-    return tree.rebuilt(op.operand, transposed, _sizes(op.result), inserter)
+    return tree.rebuilt(op.operand, transposed, tensor_shape(op.result), inserter)
 
 
 def hoist_slice(op: SliceOp, inserter: Inserter) -> Replacement:
     """`slice(f(x, y)) = f(slice(x), slice(y))` where nothing else needs what is cut off."""
     if not _is_movable(op.operand.owner) or _is_uniform(op.operand):
         return None
-    sizes = _sizes(op.result)
+    sizes = tensor_shape(op.result)
     tree = _Tree(op.operand, op)
-    if not tree.inner or element_count(sizes) >= element_count(_sizes(op.operand)):
+    if not tree.inner or element_count(sizes) >= element_count(tensor_shape(op.operand)):
         return None
 
     def cut(value: SSAValue) -> XlaOp:

@@ -13,9 +13,8 @@ from xdsl.dialects.linalg.ops import GenericOp, IndexOp, YieldOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from lowerings.dialects.arith_extension import RemFOp
-from lowerings.ir.reshapes import tensor_shape
 from lowerings.tensors.indices import Indices, constant, identity, indices_of, loops_of
-from xla_dialect.xdsl.traversal import ins_of, long_integers, operands_of
+from xla_dialect.xdsl.traversal import ins_of, long_integers, operands_of, tensor_shape
 
 FREE = 0
 CHEAP = 1

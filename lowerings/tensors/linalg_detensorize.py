@@ -32,10 +32,10 @@ from lowerings.rewriting.levels import ON_TENSORS
 from lowerings.rewriting.passes import ReportingPass
 from lowerings.tensors.purity import is_pure
 from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX
-from lowerings.xla_to_linalg.structured import array_type, sizes_of
+from lowerings.xla_to_linalg.structured import array_type
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
-from xla_dialect.xdsl.traversal import free_values, operations_in, outs_of
+from xla_dialect.xdsl.traversal import free_values, operations_in, outs_of, tensor_shape
 
 MOST_ELEMENTS = 4
 """Of a tensor that becomes scalars."""
@@ -131,7 +131,7 @@ def _extents(op: GenericOp) -> list[int] | None:
     found: dict[int, int] = {}
     for operand, map_ in zip(op.operands, op.indexing_maps.data, strict=True):
         if is_tensor(operand):
-            for size, result in zip(sizes_of(operand), map_.data.results, strict=True):
+            for size, result in zip(tensor_shape(operand), map_.data.results, strict=True):
                 if isinstance(result, AffineDimExpr):
                     found[result.position] = size
     loops = range(len(op.iterator_types))
@@ -170,7 +170,7 @@ def _types(value: SSAValue) -> list[Attribute]:
     """Those of the elements."""
     if not is_tensor(value):
         return [value.type]
-    return [array_type(value).element_type] * prod(sizes_of(value))
+    return [array_type(value).element_type] * prod(tensor_shape(value))
 
 
 @dataclass(eq=False)
@@ -197,7 +197,7 @@ class _Scalars:
                     [value, *(self._before_constant(index) for index in place)],
                     array_type(value).element_type,
                 )
-                for place in np.ndindex(*sizes_of(value))
+                for place in np.ndindex(*tensor_shape(value))
             ]
         return self.tensors[value]
 
@@ -234,7 +234,7 @@ class _Scalars:
             operands = [each for operand in op.operands for each in self.of(operand)]
             self._add(create(type(op), operands=operands), op)
         elif isinstance(op, tensor.ExtractOp):
-            sizes = sizes_of(op.tensor)
+            sizes = tensor_shape(op.tensor)
             place = [cast(Any, index.owner).value.value.data for index in op.indices]
             number = int(np.ravel_multi_index(place, sizes, mode="clip")) if sizes else 0
             self.scalars[op.result] = self.of(op.tensor)[number]
@@ -285,7 +285,7 @@ class _Scalars:
         """The elements in the shape of a tensor."""
         array = np.empty(len(_types(value)), object)
         array[:] = self.of(value)
-        return array.reshape(sizes_of(value))
+        return array.reshape(tensor_shape(value))
 
     def _write_points(self, op: GenericOp) -> None:
         """The body at each point; what is reduced goes from one to the next."""

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.linalg.ops import FillOp, GenericOp, IndexOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from lowerings.ir.reshapes import reshape, reshape_steps, tensor_shape
+from lowerings.ir.reshapes import reshape, reshape_steps
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.dead_code import remove_dead_code
 from lowerings.rewriting.levels import ON_TENSORS
@@ -30,7 +30,7 @@ from lowerings.tensors.indices import Index, Indices, affine_map
 from lowerings.tensors.purity import is_pure
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
-from xla_dialect.xdsl.traversal import ins_of
+from xla_dialect.xdsl.traversal import ins_of, tensor_shape
 
 Sizes: TypeAlias = tuple[int, ...]
 Groups: TypeAlias = dict[int, Sizes]

@@ -40,11 +40,10 @@ from lowerings.xla_to_linalg.structured import (
     pointwise,
     projection,
     shared_loop,
-    sizes_of,
 )
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
-from xla_dialect.xdsl.traversal import free_values, operations_in, outs_of
+from xla_dialect.xdsl.traversal import free_values, operations_in, outs_of, tensor_shape
 
 Dimension = tuple[Operation | SSAValue, int]
 """A loop of an operation, or a dimension of a tensor."""
@@ -392,7 +391,7 @@ class _Chains:
         self, members: Sequence[GenericOp], shared: _SharedDimensions, largest: SSAValue
     ) -> dict[Dimension, _TileLoop] | None:
         """Loops that cut the largest tensor to the size of a tile."""
-        sizes = sizes_of(largest)
+        sizes = tensor_shape(largest)
         dimensions = [shared.of(largest, d) for d in range(len(sizes) - 1)]
         usable = {
             dimension: reduces
@@ -675,7 +674,9 @@ class _Part:
         key = value, *(self.tiled[loop] if loop in self.tiled else None for loop, _, _ in indices)
         if key not in turned:
             part = self.slice(value, indices)
-            type_ = TensorType(array_type(part).element_type, [sizes_of(part)[d] for d in order])
+            type_ = TensorType(
+                array_type(part).element_type, [tensor_shape(part)[d] for d in order]
+            )
             source = part, projection(len(order), tuple(map(order.index, own)))
             made = pointwise(self.builder, [source], type_, lambda _, elements: elements[:1])
             turned[key] = _Turned(made, order)
@@ -688,7 +689,7 @@ class _Part:
     def _sizes(self, value: SSAValue, indices: Indices) -> list[int]:
         return [
             self.tiled[loop][1] if loop in self.tiled else size
-            for size, (loop, _, _) in zip(sizes_of(value), indices, strict=True)
+            for size, (loop, _, _) in zip(tensor_shape(value), indices, strict=True)
         ]
 
     def slice(self, value: SSAValue, indices: Indices) -> SSAValue:

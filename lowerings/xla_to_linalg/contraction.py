@@ -33,10 +33,10 @@ from lowerings.xla_to_linalg.structured import (
     indexing_maps,
     outside_of_bodies,
     pointwise,
-    sizes_of,
 )
 from xla_dialect.ops.contraction import ConvolutionOp, DotOp, has_default_precision
 from xla_dialect.types import ElementClass, component_type, element_class
+from xla_dialect.xdsl.traversal import tensor_shape
 
 _MULTIPLY_ADD: dict[ElementClass, tuple[ScalarFunction, ScalarFunction]] = {
     ElementClass.FLOAT: (ScalarBuilder.mulf, ScalarBuilder.addf),
@@ -78,7 +78,7 @@ def convert_dot(op: DotOp, builder: ConversionBuilder) -> None:
         builder,
         factors,
         operands,
-        (sizes_of(op.result), maps.results[0]),
+        (tensor_shape(op.result), maps.results[0]),
         maps.iterator_types,
         products,
     )
@@ -146,7 +146,7 @@ def converted(
     def body(s: ScalarBuilder, elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
         return (convert_scalar(s, elements[0], source, target),)
 
-    sizes = sizes_of(value)
+    sizes = tensor_shape(value)
     inputs = ((value, identity(len(sizes))),)
     return pointwise(builder, inputs, TensorType(target, sizes), body)
 

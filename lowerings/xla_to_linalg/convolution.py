@@ -31,7 +31,6 @@ from lowerings.xla_to_linalg.structured import (
     insert_slice,
     iterators,
     outside_of_bodies,
-    sizes_of,
 )
 from lowerings.xla_to_linalg.windows import (
     Phase,
@@ -45,6 +44,7 @@ from xla_dialect.op import Ints
 from xla_dialect.ops.contraction import ConvolutionOp
 from xla_dialect.shapes.size_arithmetic import ceil_div, permuted
 from xla_dialect.types import element_count
+from xla_dialect.xdsl.traversal import tensor_shape
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def convert_convolution(op: ConvolutionOp, builder: ConversionBuilder) -> None:
     """
     result = array_type(op.result)
     factors = Factors.of(op)
-    if not element_count(sizes_of(op.lhs)) or not element_count(sizes_of(op.rhs)):
+    if not element_count(tensor_shape(op.lhs)) or not element_count(tensor_shape(op.rhs)):
         builder.replace([filled_with_zeros(builder, result)])
         return
     base = op.lhs
@@ -158,7 +158,7 @@ def convert_convolution(op: ConvolutionOp, builder: ConversionBuilder) -> None:
         base = converted(builder, base, factors.left, factors.accumulator)
         factors = replace(factors, left=factors.accumulator)
     order = op.dim_labels.data.lhs_order()
-    dimensions = sliding_dimensions(op.window.data, permuted(sizes_of(base), order)[2:])
+    dimensions = sliding_dimensions(op.window.data, permuted(tensor_shape(base), order)[2:])
     convolution = Convolution(op, builder, factors)
     sums = convolution.in_phases(base, dimensions)
     if sums is None:
@@ -181,7 +181,7 @@ class Convolution:
     def sums(self, base: SSAValue, kernel: SSAValue, dimensions: Sequence[Sliding]) -> SSAValue:
         """The sums of products where a kernel slides over a base."""
         op = self.op
-        loops = ConvolutionLoops.of(op, sizes_of(base), sizes_of(kernel), dimensions)
+        loops = ConvolutionLoops.of(op, tensor_shape(base), tensor_shape(kernel), dimensions)
         elements = loops.elements()
         left = reshape(base, loops.lhs.sizes, op)
         operands = [(reshape(kernel, loops.rhs.sizes, op), loops.kernel_map())]
@@ -223,12 +223,12 @@ class Convolution:
         labels, builder = self.op.dim_labels.data, self.builder
         phases = [sliding.phases() for sliding in dimensions]
         margins = [Margin.of(sliding, own) for sliding, own in zip(dimensions, phases, strict=True)]
-        sizes = list(sizes_of(base))
+        sizes = list(tensor_shape(base))
         placed = [StridedInsertion.of(size, 0, 1, size) for size in sizes]
         for d, margin in zip(labels.lhs_order()[2:], margins, strict=True):
             placed[d] = StridedInsertion.of(sizes[d], margin.low, 1, margin.size)
             sizes[d] = margin.size
-        if not is_proportionate(sizes, sizes_of(base), dimensions):
+        if not is_proportionate(sizes, tensor_shape(base), dimensions):
             return None
         padded = TensorType(self.factors.left, sizes)
         base = place(builder, base, placed, padded, partial(outside_of_bodies, builder, self._zero))
@@ -240,7 +240,7 @@ class Convolution:
             offsets, steps = [0] * len(labels.result), [1] * len(labels.result)
             for d, phase in zip(labels.result_order()[2:], combination, strict=True):
                 offsets[d] = phase.first
-                steps[d] = phase.step if sizes_of(part)[d] > 1 else 1
+                steps[d] = phase.step if tensor_shape(part)[d] > 1 else 1
             sums = insert_slice(builder, part, sums, offsets, steps)
         return sums
 
@@ -267,7 +267,7 @@ class Convolution:
             for d, phase in zip(labels.result_order()[2:], phases, strict=True):
                 sizes[d] = ceil_div(sizes[d] - phase.first, phase.step)
             return filled_with_zeros(builder, TensorType(self.factors.accumulator, sizes))
-        sizes = list(sizes_of(self.op.rhs))
+        sizes = list(tensor_shape(self.op.rhs))
         offsets, steps = [0] * len(sizes), [1] * len(sizes)
         for d, whole, phase, own in zip(
             labels.rhs_order()[2:], dimensions, phases, slidings, strict=True

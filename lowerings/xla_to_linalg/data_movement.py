@@ -25,7 +25,6 @@ from lowerings.xla_to_linalg.structured import (
     indexing_maps,
     insert_slice,
     pointwise,
-    sizes_of,
 )
 from xla_dialect.op import decode
 from xla_dialect.ops.data_movement import (
@@ -42,6 +41,7 @@ from xla_dialect.ops.data_movement import (
 )
 from xla_dialect.shapes.size_arithmetic import ceil_div, without
 from xla_dialect.types import Array, ElementClass, element_class, element_count
+from xla_dialect.xdsl.traversal import tensor_shape
 
 
 def first(_s: ScalarBuilder, elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
@@ -66,19 +66,19 @@ def convert_regular(op: BroadcastOp | ReverseOp | TransposeOp, builder: Conversi
 
 def convert_reshape(op: ReshapeOp, builder: ConversionBuilder) -> None:
     """Expands dimensions, collapses them, or both."""
-    builder.replace([reshape(op.operand, sizes_of(op.result), builder.op)])
+    builder.replace([reshape(op.operand, tensor_shape(op.result), builder.op)])
 
 
 def convert_slice(op: SliceOp, builder: ConversionBuilder) -> None:
     """`tensor.extract_slice`."""
     start, strides = decode(op.start_indices), decode(op.strides)
-    builder.replace([extract_slice(builder, op.operand, start, sizes_of(op.result), strides)])
+    builder.replace([extract_slice(builder, op.operand, start, tensor_shape(op.result), strides)])
 
 
 def convert_concatenate(op: ConcatenateOp, builder: ConversionBuilder) -> None:
     """Every operand is inserted where it begins; empty ones are left out."""
     dimension = op.dimension.value.data
-    inputs = [value for value in op.inputs if element_count(sizes_of(value))]
+    inputs = [value for value in op.inputs if element_count(tensor_shape(value))]
     if len(inputs) == 1:
         builder.replace(inputs)
         return
@@ -86,7 +86,7 @@ def convert_concatenate(op: ConcatenateOp, builder: ConversionBuilder) -> None:
     offsets = [0] * len(array_type(op.result).shape)
     for value in inputs:
         result = insert_slice(builder, value, result, offsets)
-        offsets[dimension] += sizes_of(value)[dimension]
+        offsets[dimension] += tensor_shape(value)[dimension]
     builder.replace([result])
 
 
@@ -97,7 +97,7 @@ def concatenated_part(value: SSAValue, dimension: int, index: int) -> tuple[SSAV
     """
     while isinstance(insertion := value.owner, tensor.InsertSliceOp):
         sizes = insertion.static_sizes.get_values()
-        whole = without(sizes, (dimension,)) == without(sizes_of(value), (dimension,))
+        whole = without(sizes, (dimension,)) == without(tensor_shape(value), (dimension,))
         if not whole or insertion.offsets or max(insertion.static_strides.get_values()) > 1:
             break
         first = insertion.static_offsets.get_values()[dimension]
@@ -173,7 +173,7 @@ def _has_whole_vectors(inside: SSAValue, result: Array) -> bool:
     last = _counted(result)[-1]
     width, element = result.get_shape()[last], storage(result.element_type)
     bits = element.bitwidth if isinstance(element, FixedBitwidthType) else 0
-    return sizes_of(inside)[last] == width and width * bits >= 8 * VECTOR_BYTES
+    return tensor_shape(inside)[last] == width and width * bits >= 8 * VECTOR_BYTES
 
 
 def _counted(result: Array) -> list[int]:
@@ -194,7 +194,7 @@ def _surrounded(
     Where the scalar is selected, any element is read. This makes one loop nest instead of several.
     """
     dimensions = _counted(result)
-    counts = [sizes_of(inside)[d] for d in dimensions]
+    counts = [tensor_shape(inside)[d] for d in dimensions]
     sizes = [result.get_shape()[d] for d in dimensions]
     source = reshape(inside, counts, builder.op)
 
@@ -230,7 +230,7 @@ def _framed(
     """
     whole = empty(builder, result)
     starts, sizes = [0] * len(offsets), list(result.get_shape())
-    for d, (offset, count) in enumerate(zip(offsets, sizes_of(inside), strict=True)):
+    for d, (offset, count) in enumerate(zip(offsets, tensor_shape(inside), strict=True)):
         for start, end in ((0, offset), (offset + count, sizes[d])):
             if start < end:
                 slab = TensorType(result.element_type, [*sizes[:d], end - start, *sizes[d + 1 :]])
@@ -247,7 +247,7 @@ def convert_pad(op: PadOp, builder: ConversionBuilder) -> None:
     dimensions = [
         StridedInsertion.of(size, low, interior + 1, width)
         for size, low, interior, width in zip(
-            sizes_of(op.operand),
+            tensor_shape(op.operand),
             decode(op.edge_padding_low),
             decode(op.interior_padding),
             result.get_shape(),
@@ -275,13 +275,13 @@ def _starts(
 def convert_dynamic_slice(op: DynamicSliceOp, builder: ConversionBuilder) -> None:
     """`tensor.extract_slice` at clamped offsets."""
     sizes = cast("tuple[int, ...]", decode(op.dynamic_slice_sizes))
-    starts = _starts(builder, op.start_indices, sizes_of(op.operand), sizes)
+    starts = _starts(builder, op.start_indices, tensor_shape(op.operand), sizes)
     builder.replace([extract_slice(builder, op.operand, starts, sizes)])
 
 
 def convert_dynamic_update_slice(op: DynamicUpdateSliceOp, builder: ConversionBuilder) -> None:
     """`tensor.insert_slice` at clamped offsets."""
-    sizes, part = sizes_of(op.operand), sizes_of(op.update)
+    sizes, part = tensor_shape(op.operand), tensor_shape(op.update)
     if sizes == part or not element_count(part):
         builder.replace([op.update if sizes == part else op.operand])
         return

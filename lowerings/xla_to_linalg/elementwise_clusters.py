@@ -22,10 +22,9 @@ from lowerings.xla_to_linalg.structured import (
     array_type,
     identity,
     pointwise,
-    sizes_of,
 )
 from xla_dialect.types import Array
-from xla_dialect.xdsl.traversal import AttributeMemo, operations_in
+from xla_dialect.xdsl.traversal import AttributeMemo, operations_in, tensor_shape
 
 MAX_MEMBERS = 16
 """Small compared with `MAX_GROUP_SIZE` of fusion, so that the limits of fusion decide."""
@@ -99,7 +98,8 @@ class ElementwiseClusters:
         inputs = [value for value in inputs if value not in own]
         rank = len(cluster.sizes)
         operands = [
-            (value, identity(rank) if sizes_of(value) else affine_map(rank, ())) for value in inputs
+            (value, identity(rank) if tensor_shape(value) else affine_map(rank, ()))
+            for value in inputs
         ]
 
         def body(s: ScalarBuilder, elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
@@ -121,4 +121,4 @@ class ElementwiseClusters:
 def _alone(op: Operation) -> Cluster:
     block = op.parent
     assert block is not None
-    return Cluster(block, sizes_of(op.results[0]), [op])
+    return Cluster(block, tensor_shape(op.results[0]), [op])

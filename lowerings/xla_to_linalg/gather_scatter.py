@@ -45,13 +45,13 @@ from lowerings.xla_to_linalg.structured import (
     optional_loop,
     outside_of_bodies,
     pointwise,
-    sizes_of,
 )
 from xla_dialect.analysis.computations import scatters_long_sums
 from xla_dialect.op import Ints, decode
 from xla_dialect.ops.gather_scatter import GatherOp, ScatterOp
 from xla_dialect.shapes.size_arithmetic import without
 from xla_dialect.types import Array, array_like
+from xla_dialect.xdsl.traversal import tensor_shape
 
 
 def index_component(
@@ -63,10 +63,10 @@ def index_component(
     Vectors are mostly concatenated. What computes a component fuses with what reads it, unless it
     is put beside the others first.
     """
-    if vector_dim == len(sizes_of(indices)):
+    if vector_dim == len(tensor_shape(indices)):
         return indices, None
     indices, component = concatenated_part(indices, vector_dim, component)
-    sizes = sizes_of(indices)
+    sizes = tensor_shape(indices)
     if sizes[vector_dim] > 1:
         return indices, component
     return reshape(indices, without(sizes, (vector_dim,)), builder.op), None
@@ -112,8 +112,8 @@ class IndexedDimensions:
         own, theirs = cast(Ints, decode(batching)), cast(Ints, decode(along))
         others = (*cast(Ints, decode(dropped)), *own)
         in_windows = cast(Ints, decode(offsets))
-        batch = tuple(without(range(len(sizes_of(windows))), in_windows))
-        window = without(range(len(sizes_of(array))), others)
+        batch = tuple(without(range(len(tensor_shape(windows))), in_windows))
+        window = without(range(len(tensor_shape(array))), others)
         return IndexedDimensions(
             dict(zip(window, in_windows, strict=True)),
             {d: batch[b - (b > vector_dim)] for d, b in zip(own, theirs, strict=True)},
@@ -144,7 +144,7 @@ def convert_gather(op: GatherOp, builder: ConversionBuilder) -> None:
     dimensions = IndexedDimensions.of(op, builder)
     limits = [
         size - slice_size
-        for size, slice_size in zip(sizes_of(op.operand), decode(op.slice_sizes), strict=True)
+        for size, slice_size in zip(tensor_shape(op.operand), decode(op.slice_sizes), strict=True)
     ]
     # A limit of 0 clamps every start to 0: such a start need not be read.
     indexed = [d for d in dimensions.starts if limits[d]]
@@ -235,11 +235,11 @@ class Scattering:
     @staticmethod
     def of(op: ScatterOp, builder: ConversionBuilder) -> Scattering:
         """How a `scatter` is done."""
-        dimensions, updates = IndexedDimensions.of(op, builder), sizes_of(op.updates[0])
+        dimensions, updates = IndexedDimensions.of(op, builder), tensor_shape(op.updates[0])
         extents = {d: updates[u] for d, u in dimensions.offset_of.items()}
         limits = {
             d: size - extents.get(d, 1)
-            for d, size in enumerate(sizes_of(op.inputs[0]))
+            for d, size in enumerate(tensor_shape(op.inputs[0]))
             if d in dimensions.starts
         }
         first_sliced = max(dimensions.batch, default=-1) + 1
@@ -257,7 +257,7 @@ class Scattering:
     @property
     def sizes(self) -> Ints:
         """The sizes of the updates."""
-        return sizes_of(self.op.updates[0])
+        return tensor_shape(self.op.updates[0])
 
     @property
     def looped(self) -> int:
@@ -332,7 +332,7 @@ class Scattering:
     ) -> list[int | SSAValue]:
         """The index in the inputs of the update, or of the first element of the slice."""
         place: list[int | SSAValue] = []
-        for dimension in range(len(sizes_of(self.op.inputs[0]))):
+        for dimension in range(len(tensor_shape(self.op.inputs[0]))):
             update = self.dimensions.offset_of.get(dimension)
             batch = self.dimensions.batch_of.get(dimension)
             start = starts.get(dimension) if batch is None else position[batch]
@@ -390,7 +390,7 @@ class Scattering:
         carried: Values,
     ) -> Values:
         """The windows in the updates' last dimensions as one operation, in place."""
-        rank, count = len(sizes_of(self.op.inputs[0])), len(self.op.updates)
+        rank, count = len(tensor_shape(self.op.inputs[0])), len(self.op.updates)
         place = outside_of_bodies(builder, lambda s: self._place(s, position, starts))
         own_sizes = [1] * rank
         for dimension, update in self.dimensions.offset_of.items():

@@ -53,7 +53,6 @@ from lowerings.xla_to_linalg.structured import (
     pointwise,
     projection,
     shared_loop,
-    sizes_of,
 )
 from lowerings.xla_to_linalg.windows import (
     Neutral,
@@ -72,6 +71,7 @@ from xla_dialect.ops.reduction import (
     only_operation,
 )
 from xla_dialect.types import BY_TYPE, Array, ElementClass, element_class, is_array
+from xla_dialect.xdsl.traversal import tensor_shape
 
 ROWS_AT_ONCE = 8
 """Independent running values hide the latency of one another's operations."""
@@ -135,7 +135,7 @@ class CumulativeReduction:
         running: Running,
     ) -> Sequence[SSAValue]:
         """The cumulative reductions of tensors of any sizes; `inits` are scalars."""
-        sizes = sizes_of(values[0])
+        sizes = tensor_shape(values[0])
         d = running.dimension
         flat = (prod(sizes[:d]), sizes[d], prod(sizes[d + 1 :]))
         rows = [reshape(value, flat, builder.op) for value in values]
@@ -145,7 +145,7 @@ class CumulativeReduction:
     @property
     def sizes(self) -> tuple[int, ...]:
         """Outer, length, inner."""
-        return sizes_of(self.values[0])
+        return tensor_shape(self.values[0])
 
     def convert(self) -> Sequence[SSAValue]:
         """The cumulative reductions."""
@@ -388,7 +388,7 @@ def convert_reduce_window(op: ReduceWindowOp, builder: ConversionBuilder) -> str
         return "its result is a tuple; xla-flatten-tuples takes tuples apart"
     computation = op.to_apply.block
     inits = [extract_scalar(builder, init) for init in op.init_values]
-    sizes = sizes_of(op.inputs[0])
+    sizes = tensor_shape(op.inputs[0])
     dimensions = sliding_dimensions(op.window.data, sizes)
     restricted = [d.restricted() if d.base else None for d in dimensions]
     met = [d for d in restricted if d is not None]
@@ -419,7 +419,7 @@ def is_in_blocks(op: Operation) -> bool:
     """Whether an operation has running sums that are computed in blocks, unlike its windows."""
     if not isinstance(op, ReduceWindowOp) or not all(is_array(t) for t in op.result_types):
         return False
-    dimensions = sliding_dimensions(op.window.data, sizes_of(op.inputs[0]))
+    dimensions = sliding_dimensions(op.window.data, tensor_shape(op.inputs[0]))
     running = Running.of(dimensions)
     return running is not None and _sums_floats(op, running)
 
@@ -448,7 +448,7 @@ def _windows(
     rank, count = len(dimensions), len(op.inputs)
     neutral = _neutral(computation) if count == 1 else None
     elements = WindowElements.plan(
-        loops, range(rank), {}, sizes_of(op.inputs[0]), neutral=neutral is not None
+        loops, range(rank), {}, tensor_shape(op.inputs[0]), neutral=neutral is not None
     )
     padding = [neutral or partial(zero, element_type=elements_of(value)) for value in op.inputs]
     operands = [

@@ -36,7 +36,6 @@ from lowerings.xla_to_linalg.structured import (
     iterators,
     outside_of_bodies,
     projection,
-    sizes_of,
 )
 from lowerings.xla_to_linalg.windows import (
     Sliding,
@@ -48,13 +47,14 @@ from lowerings.xla_to_linalg.windows import (
 )
 from xla_dialect.ops.reduction import SelectAndScatterOp
 from xla_dialect.shapes.size_arithmetic import ceil_div
+from xla_dialect.xdsl.traversal import tensor_shape
 
 
 def convert_select_and_scatter(op: SelectAndScatterOp, builder: ConversionBuilder) -> None:
     """Two generics: which element of the window each placement picks; what each element gets."""
     result = array_type(op.result)
     init = extract_scalar(builder, op.init_value)
-    dimensions = sliding_dimensions(op.window.data, sizes_of(op.operand))
+    dimensions = sliding_dimensions(op.window.data, tensor_shape(op.operand))
     restricted = [d.restricted() if d.placements else None for d in dimensions]
     met = [d for d in restricted if d is not None]
     if len(met) < len(dimensions):
@@ -86,7 +86,7 @@ def _picked(
     """Per placement the number, in row-major order, of the element it picks; -1 for none."""
     loops, rank = WindowLoops.after(dimensions), len(dimensions)
     element_type, number_type = elements_of(op.operand), _number_type(dimensions)
-    elements = WindowElements.plan(loops, range(rank), {}, sizes_of(op.operand), neutral=False)
+    elements = WindowElements.plan(loops, range(rank), {}, tensor_shape(op.operand), neutral=False)
     operands = loops.shape_operands(builder)
     if elements.has_image:
         operand = elements.operand(builder, op.operand, lambda s: zero(s, element_type))

@@ -57,7 +57,7 @@ from xla_dialect.shapes.size_arithmetic import without
 from xla_dialect.types import BY_TYPE, Array, without_layout
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import append
-from xla_dialect.xdsl.traversal import shape_of
+from xla_dialect.xdsl.traversal import tensor_shape
 
 
 def stored(literal: DenseIntOrFPElementsAttr[Any]) -> DenseIntOrFPElementsAttr[Any]:
@@ -168,11 +168,6 @@ Body = Callable[[ScalarBuilder, Sequence[SSAValue]], Sequence[SSAValue]]
 def array_type(value: SSAValue) -> Array:
     """The type of a tensor value."""
     return cast(Array, value.type)
-
-
-def sizes_of(value: SSAValue) -> tuple[int, ...]:
-    """The dimension sizes of a tensor value."""
-    return shape_of(array_type(value))
 
 
 @lru_cache(4096)
@@ -371,7 +366,7 @@ def extract_slice(
     dropped: Sequence[int] = (),
 ) -> SSAValue:
     """`source[offset + i * stride]`, without dimensions of size 1 that are dropped."""
-    if tuple(sizes) == sizes_of(source) and not dropped:
+    if tuple(sizes) == tensor_shape(source) and not dropped:
         return source
     static_offsets, dynamic = _index_list(offsets)
     return builder.insert(
@@ -401,7 +396,7 @@ def insert_slice(
     `destination` with the elements at `offset + i * stride` taken from `source`; `sizes` where that
     has no dimensions of size 1.
     """
-    sizes = sizes or sizes_of(source)
+    sizes = sizes or tensor_shape(source)
     static_offsets, dynamic = _index_list(offsets)
     return builder.insert(
         create(

@@ -20,11 +20,11 @@ from lowerings.xla_to_linalg.structured import (
     empty,
     outside_of_bodies,
     projection,
-    sizes_of,
 )
 from xla_dialect.shapes.size_arithmetic import ceil_div
 from xla_dialect.shapes.window import Window, WindowDimension
 from xla_dialect.types import element_count
+from xla_dialect.xdsl.traversal import tensor_shape
 
 Neutral = Callable[[ScalarBuilder], SSAValue]
 """Makes the scalar that stands for padding and holes."""
@@ -344,7 +344,7 @@ class WindowElements:
     def read(self, s: ScalarBuilder, value: SSAValue, inside: SSAValue | None) -> SSAValue:
         """In the body, the element of the base; any element where `inside` is false."""
         where: list[SSAValue] = []
-        for dimension in range(len(sizes_of(value))):
+        for dimension in range(len(tensor_shape(value))):
             if dimension in self.others:
                 where.append(s.index(self.others[dimension]))
                 continue
@@ -379,7 +379,7 @@ def image_of(
 
     `slides`: the dimension of `value` that each dimension of the window slides over.
     """
-    sizes = list(sizes_of(value))
+    sizes = list(tensor_shape(value))
     placed = [StridedInsertion.of(size, 0, 1, size) for size in sizes]
     for dimension, sliding in zip(slides, dimensions, strict=True):
         sizes[dimension] = _image_size(sliding)

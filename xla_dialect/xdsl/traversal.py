@@ -83,6 +83,11 @@ def shape_of(type_: TensorType[Any] | MemRefType[Any] | VectorType[Any]) -> tupl
     return tuple([size.data for size in type_.shape.data])
 
 
+def tensor_shape(value: SSAValue) -> tuple[int, ...]:
+    """The sizes of a value that is known to be a ranked tensor."""
+    return shape_of(cast("TensorType[Any]", value.type))
+
+
 def ins_of(op: Operation) -> Sequence[SSAValue]:
     """The `ins` of a linalg operation that keeps the sizes of its operand segments."""
     return _slice(op._operands, slice(segment_sizes(op)[0]))

@@ -46,12 +46,12 @@ from lowerings.xla_to_linalg.structured import (
     iterators,
     outside_of_bodies,
     shared_loop,
-    sizes_of,
 )
 from xla_dialect.attributes import FftType
 from xla_dialect.op import decode
 from xla_dialect.ops.linear_algebra import FftOp
 from xla_dialect.types import component_type
+from xla_dialect.xdsl.traversal import tensor_shape
 
 SHORTEST_LINE = 256
 """Lines of at least this length are transformed one by one."""
@@ -72,7 +72,7 @@ def convert_fft(op: FftOp, builder: ConversionBuilder) -> None:
     kind, lengths = op.fft_type.data, cast("tuple[int, ...]", decode(op.fft_length))
     part = cast(AnyFloat, component_type(array_type(op.operand).element_type))
     sign = -1 if kind in (FftType.FFT, FftType.RFFT) else 1
-    rank = len(sizes_of(op.operand))
+    rank = len(tensor_shape(op.operand))
     dimensions = list(range(rank - len(lengths), rank))
     if kind != FftType.IRFFT:
         dimensions.reverse()
@@ -118,7 +118,7 @@ class Along:
 
     def transform(self, x: SSAValue, d: int) -> SSAValue:
         """The transforms of an array along a dimension."""
-        builder, sizes = self.fourier.builder, sizes_of(x)
+        builder, sizes = self.fourier.builder, tensor_shape(x)
         before, after = prod(sizes[:d]), prod(sizes[d + 1 :])
         if (
             after >= self.fourier.lanes // 2
@@ -129,9 +129,9 @@ class Along:
                 self._columns(reshape(x, (before, sizes[d], after), builder.op)), sizes, builder.op
             )
         moved = moved_last(builder, x, d)
-        shape = sizes_of(moved)
+        shape = tensor_shape(moved)
         lines = self._lines(reshape(moved, (prod(shape[:-1]), shape[-1]), builder.op))
-        result = reshape(lines, (*shape[:-1], sizes_of(lines)[-1]), builder.op)
+        result = reshape(lines, (*shape[:-1], tensor_shape(lines)[-1]), builder.op)
         return moved_back(builder, result, d)
 
     # Columns
@@ -143,7 +143,7 @@ class Along:
         With `factors`, of sizes `[2, after, length]`, the result is turned, `[before, after,
         length]`, and multiplied by them.
         """
-        before, length, after = sizes_of(x)
+        before, length, after = tensor_shape(x)
         fourier = self.fourier
         most = LARGEST_BLOCK // length // fourier.lanes * fourier.lanes
         wide = min(max(fourier.lanes, most), after)
@@ -175,7 +175,7 @@ class Along:
 
     def _lines(self, x: SSAValue) -> SSAValue:
         """The transforms of an array of sizes `[lines, length]` along its last dimension."""
-        count, length = sizes_of(x)
+        count, length = tensor_shape(x)
         fourier = self.fourier
         is_few = count < fourier.lanes // 2
         at_once = min(count, fourier.lanes)
@@ -207,7 +207,7 @@ class Along:
     ) -> SSAValue:
         """The transforms of some lines, or of one seen as a matrix, inserted into `to`."""
         fourier, length = self.fourier, self.halved
-        at_once, _ = sizes_of(x)
+        at_once, _ = tensor_shape(x)
         if split is None:
             place = LineIndexing.columns(length, at_once)
             return self._written(fourier.transformed(self._read(x, place)), to, start)
@@ -245,7 +245,7 @@ class Along:
         if self.length % 2:
             return self.fourier.made(place.sizes, (), self._completed(x, place), into)
         half, k, line = self.length // 2, place.element, place.line
-        lines, _ = sizes_of(x)
+        lines, _ = tensor_shape(x)
         factors = self.fourier.table(roots(np.arange(half), self.length, 1))
         inputs = [
             (extract_slice(self.fourier.builder, x, (0, 0), (lines, half)), (line, k)),
@@ -286,7 +286,7 @@ class Along:
 
     def _written(self, planes: Planes, to: SSAValue, start: SSAValue | int) -> SSAValue:
         """A tensor `[lines, length]` with the results of planes, from a line on."""
-        _, length, lines = sizes_of(planes)
+        _, length, lines = tensor_shape(planes)
         if self.kind == FftType.RFFT:
             if self.length % 2 == 0:
                 return self._written_half(planes, to, start)
@@ -309,7 +309,7 @@ class Along:
         Even elements contribute `(x + y) / 2`, odd ones `(x - y) / 2i` times factors. At the ends,
         where x and y are the same number, that is the sum and the difference of its parts.
         """
-        _, half, lines = sizes_of(planes)
+        _, half, lines = tensor_shape(planes)
         factors = self.fourier.table(roots(np.arange(1, half), self.length, -1) / 2)
         line, k = dimension(0), dimension(1)
         inputs = [

@@ -56,8 +56,8 @@ from lowerings.xla_to_linalg.structured import (
     identity,
     insert_slice,
     iterators,
-    sizes_of,
 )
+from xla_dialect.xdsl.traversal import tensor_shape
 
 Complex: TypeAlias = np.ndarray[Any, np.dtype[np.complex128]]
 Input: TypeAlias = "tuple[SSAValue, AffineMapAttr]"
@@ -206,7 +206,7 @@ class Fourier:
 
     def transformed(self, x: Planes) -> Planes:
         """The transforms along the columns of planes, or of a line in order."""
-        _, length, lanes = sizes_of(x)
+        _, length, lanes = tensor_shape(x)
         if not is_smooth(length):
             return self._convolved(x)
         split = None if lanes > 1 else matrix_sizes(length, self.lanes)
@@ -239,7 +239,7 @@ class Fourier:
 
         Of `x[k, i, s]`, the number `i` of `radix` parts, and `y[i, k, s]` afterwards.
         """
-        _, rows, lanes = sizes_of(x)
+        _, rows, lanes = tensor_shape(x)
         at_once = self.lanes if lanes % self.lanes == 0 else lanes
         parts = lanes // at_once
         count, wide = length // done, length // radix * parts
@@ -274,14 +274,14 @@ class Fourier:
 
             outputs = [(inner.empty(1, wide, at_once), identity(3)) for _ in range(2 * radix)]
             parts = generic(inner.builder, inputs, outputs, iterators(3), body)
-            target = inner.empty(*sizes_of(x))
+            target = inner.empty(*tensor_shape(x))
             for number, part in enumerate(parts):
                 i, c = divmod(number, 2)
                 target = insert_slice(inner.builder, part, target, (c, i * wide, 0))
             return target
 
         direction = "forward" if self.sign < 0 else "backward"
-        spelled = "x".join(map(str, (*sizes_of(blocks), self.part)))
+        spelled = "x".join(map(str, (*tensor_shape(blocks), self.part)))
         computes = f"fourier_{direction}_stage_of_{radix}_{spelled}"
         (found,) = shared_call(
             self.builder, computes, values, lambda b, values: [make(self.within(b), values)]
@@ -302,7 +302,7 @@ class Fourier:
 
         The results are matrices `[2, second, first]` with padded sides.
         """
-        _, rows, lanes = sizes_of(x)
+        _, rows, lanes = tensor_shape(x)
         columns = self.columns(x, first)
         inputs = [(columns, indexed(c, dimension(2), dimension(1), rank=3)) for c in (0, 1)]
         factors = self.between(lanes, rows, first * second)
@@ -325,7 +325,7 @@ class Fourier:
         The inverse transform in it is a forward one of conjugates: what goes into both is
         multiplied and conjugated, so that both are the same code.
         """
-        _, length, lanes = sizes_of(x)
+        _, length, lanes = tensor_shape(x)
         wide = convolution_length(length, self.lanes if lanes == 1 else None)
         index = np.arange(length)
         chirp = roots(index * index % (2 * length), 2 * length, self.sign)
@@ -346,7 +346,7 @@ class Fourier:
         self, x: Planes, factors: Complex, *, conjugate: bool = False, into: Planes | None = None
     ) -> Planes:
         """Each column times the factors; with `conjugate` the conjugates of that."""
-        _, length, lanes = sizes_of(x)
+        _, length, lanes = tensor_shape(x)
         table = self.table(factors)
         turns = [(table, indexed(c, dimension(1), rank=3)) for c in (0, 1)]
         return self.product((length, lanes), [*in_order(x), *turns], into, conjugate=conjugate)

@@ -60,9 +60,9 @@ from lowerings.xla_to_linalg.structured import (
     outside_of_bodies,
     projection,
     shared_loop,
-    sizes_of,
 )
 from xla_dialect.types import BY_TYPE
+from xla_dialect.xdsl.traversal import tensor_shape
 
 STEPS = 4
 TOGETHER = 1 << STEPS
@@ -95,7 +95,7 @@ class SortingNetwork:
         is_told = len(values) == len(keys) == 1 and keys[0].undo is not None
         return SortingNetwork(
             tuple(keys),
-            sizes_of(values[0])[1],
+            tensor_shape(values[0])[1],
             not is_told or keys[0].width != bits or bits < LEAST_BITS,
         )
 
@@ -218,7 +218,7 @@ class SortingNetwork:
 
     def sort(self, builder: ConversionBuilder, values: Values, results: Values) -> Values:
         """The rows of tensors of rank 2, each sorted in the same way, in the place of results."""
-        rows, length = sizes_of(values[0])
+        rows, length = tensor_shape(values[0])
         lanes = min(rows, self.lanes)
         # Each sort has its own function: its name does not tell its order.
         name = f"sort_{len(builder.module.body.block.ops)}"
@@ -246,7 +246,12 @@ class SortingNetwork:
         assert undo is not None
         found = generic(
             builder,
-            [(extract_slice(builder, word, (0, 0), sizes_of(line)[::-1]), projection(2, (1, 0)))],
+            [
+                (
+                    extract_slice(builder, word, (0, 0), tensor_shape(line)[::-1]),
+                    projection(2, (1, 0)),
+                )
+            ],
             [(empty(builder, array_type(line)), identity(2))],
             iterators(2),
             lambda s, e: [s.bitcast(undo(s, e[0]), e[1].type)],
@@ -274,7 +279,7 @@ class SortingNetwork:
         The elements of lines whose keys are in order: at the place of the first equal key, found by
         bisection, and as many behind it as there are before in the line.
         """
-        lanes, length = sizes_of(line)
+        lanes, length = tensor_shape(line)
         none = constant(builder, 0, i32)
         firsts = fill(builder, none, TensorType(i32, (lanes, length)))
 
@@ -319,7 +324,7 @@ class SortingNetwork:
 
     def _begun(self, builder: ConversionBuilder, lines: Values) -> Values:
         """The words of lines, behind them what comes last."""
-        lanes, length = sizes_of(lines[0])
+        lanes, length = tensor_shape(lines[0])
         types = [TensorType(type_, (length, lanes)) for type_ in self.word_types]
         made = generic(
             builder,
@@ -363,8 +368,8 @@ class SortingNetwork:
     def _pass(self, builder: ConversionBuilder, values: Values) -> Values:
         """The words after the pass of a number, which reads them at places of its table."""
         *here, tables, number = values
-        _, *sizes = sizes_of(tables)
-        _, lanes = sizes_of(here[0])
+        _, *sizes = tensor_shape(tables)
+        _, lanes = tensor_shape(here[0])
         table = extract_slice(builder, tables, (number, 0, 0), (1, *sizes), dropped=(0,))
 
         def body(s: ScalarBuilder, places: Values) -> Values:
@@ -408,7 +413,7 @@ class SortingNetwork:
             builder,
             [
                 (
-                    extract_slice(builder, place, (0, 0), sizes_of(lines[0])[::-1]),
+                    extract_slice(builder, place, (0, 0), tensor_shape(lines[0])[::-1]),
                     projection(2, (1, 0)),
                 )
             ],

@@ -46,9 +46,9 @@ from lowerings.xla_to_linalg.structured import (
     pointwise,
     projection,
     shared_loop,
-    sizes_of,
 )
 from xla_dialect.types import Array, array
+from xla_dialect.xdsl.traversal import tensor_shape
 
 
 def merge_passes(length: int) -> int:
@@ -416,20 +416,20 @@ def _pair_of_digits(s: ScalarBuilder, lowest: Digit, pair: SSAValue, first: int)
 
 def moved_last(builder: ConversionBuilder, value: SSAValue, dimension: int) -> SSAValue:
     """The transpose in which a dimension is the last."""
-    rank = len(sizes_of(value))
+    rank = len(tensor_shape(value))
     order = (*range(dimension), *range(dimension + 1, rank), dimension)
     return _transposed(builder, value, order)
 
 
 def moved_back(builder: ConversionBuilder, value: SSAValue, dimension: int) -> SSAValue:
-    rank = len(sizes_of(value))
+    rank = len(tensor_shape(value))
     return _transposed(builder, value, (*range(dimension), rank - 1, *range(dimension, rank - 1)))
 
 
 def _transposed(builder: ConversionBuilder, value: SSAValue, order: tuple[int, ...]) -> SSAValue:
     if order == tuple(range(len(order))):
         return value
-    sizes = sizes_of(value)
+    sizes = tensor_shape(value)
     type_ = array(array_type(value).element_type, [sizes[d] for d in order])
     inverse = tuple(sorted(range(len(order)), key=order.__getitem__))
     source = projection(len(order), inverse)
@@ -438,7 +438,7 @@ def _transposed(builder: ConversionBuilder, value: SSAValue, order: tuple[int, .
 
 def sorted_lines(builder: ConversionBuilder, values: Values, order: SortOrder) -> Values:
     """The rows of tensors of rank 2, at least one, each sorted in the same way."""
-    rows, length = sizes_of(values[0])
+    rows, length = tensor_shape(values[0])
     merge = MergeSort(order.before, length)
     if order.keys is None:
         return _one_by_one(merge, builder, values)
@@ -463,7 +463,7 @@ def _one_by_one(
         return sorter.sort(inner, Lines(tuple(carried[:count]), (row,)), carried[count:])
 
     nanoseconds = sorter.cost * NANOSECONDS
-    return shared_loop(builder, sizes_of(values[0])[0], 1, nanoseconds, values, memory, turn)
+    return shared_loop(builder, tensor_shape(values[0])[0], 1, nanoseconds, values, memory, turn)
 
 
 def _line_type(value: SSAValue) -> Array:

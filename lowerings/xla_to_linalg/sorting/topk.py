@@ -55,13 +55,13 @@ from lowerings.xla_to_linalg.structured import (
     pointwise,
     projection,
     shared_loop,
-    sizes_of,
 )
 from lowerings.xla_to_linalg.windows import shape_operands
 from xla_dialect.op import decode
 from xla_dialect.ops.data_movement import SliceOp
 from xla_dialect.ops.sorting import SortOp, TopkOp
 from xla_dialect.types import Array, is_array
+from xla_dialect.xdsl.traversal import tensor_shape
 
 Step = Callable[[ScalarBuilder, SSAValue, Values], Values]
 
@@ -163,7 +163,7 @@ class FirstEntries:
         memory: list[Array] = [TensorType(element, (self.room,)) for element in elements * 2]
         return shared_loop(
             builder,
-            sizes_of(operands[0])[0],
+            tensor_shape(operands[0])[0],
             1,
             self.nanoseconds,
             results,
@@ -173,7 +173,7 @@ class FirstEntries:
 
     def _block_keys(self, builder: ConversionBuilder, operands: Values) -> SSAValue:
         """The least key of each whole block of each line."""
-        rows, _ = sizes_of(operands[0])
+        rows, _ = tensor_shape(operands[0])
         largest = constant(builder, -1, self.key_type)
         line, number, place = map(AffineExpr.dimension, range(3))
         reads = affine_map(3, (line, number * self.block + place))
@@ -349,7 +349,7 @@ FIRST_OF_LINE = 4
 def used_entries(op: SortOp) -> int:
     """How many of the first elements of its lines are used of a sort."""
     dimension = op.dimension.value.data
-    length, count = sizes_of(op.inputs[0])[dimension], 0
+    length, count = tensor_shape(op.inputs[0])[dimension], 0
     for result in op.results:
         for use in result.uses:
             taken = use.operation
@@ -363,7 +363,7 @@ def sorted_or_first(
     builder: ConversionBuilder, values: Values, order: SortOrder, count: int
 ) -> Values:
     """The rows of tensors of rank 2, sorted; nothing behind the first `count` entries is used."""
-    length = sizes_of(values[0])[1]
+    length = tensor_shape(values[0])[1]
     if order.keys is None or not 0 < count <= length // FIRST_OF_LINE:
         return sorted_lines(builder, values, order)
     entries = FirstEntries.of(order.keys, length, count, has_places=False)
@@ -376,12 +376,12 @@ def convert_sort(op: SortOp, builder: ConversionBuilder) -> str | None:
     if not all(is_array(t) for t in op.result_types):
         return "its result is a tuple; xla-flatten-tuples takes tuples apart"
     dimension = op.dimension.value.data
-    length = sizes_of(op.inputs[0])[dimension]
+    length = tensor_shape(op.inputs[0])[dimension]
     if length < 2:
         builder.replace(op.inputs)
         return None
     moved = [moved_last(builder, value, dimension) for value in op.inputs]
-    sizes = sizes_of(moved[0])
+    sizes = tensor_shape(moved[0])
     rows = prod(sizes[:-1])
     flat = [reshape(value, (rows, length), builder.op) for value in moved]
     ordered = sorted_or_first(builder, flat, SortOrder.of(op), used_entries(op))
@@ -398,7 +398,7 @@ def convert_topk(op: TopkOp, builder: ConversionBuilder) -> str | None:
     """Many short lines are sorted side by side; else a loop over the lines."""
     if not all(is_array(t) for t in op.result_types):
         return "its result is a tuple; xla-flatten-tuples takes tuples apart"
-    sizes, element_type = sizes_of(op.operand), elements_of(op.operand)
+    sizes, element_type = tensor_shape(op.operand), elements_of(op.operand)
     rows, length, count = prod(sizes[:-1]), sizes[-1], op.k.value.data
     found = [empty(builder, TensorType(type_, (rows, count))) for type_ in (element_type, i32)]
     if count:
@@ -416,7 +416,7 @@ def convert_topk(op: TopkOp, builder: ConversionBuilder) -> str | None:
             found = entries.of_rows(builder, (operand,), found)
     builder.replace(
         [
-            reshape(value, sizes_of(result), builder.op)
+            reshape(value, tensor_shape(result), builder.op)
             for value, result in zip(found, op.results, strict=True)
         ]
     )
