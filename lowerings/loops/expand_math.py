@@ -26,7 +26,7 @@ from lowerings.ir.target import Target
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import FunctionConstants
 from lowerings.loops.math_functions import exponential, logarithm, power, roots, trigonometric
-from lowerings.loops.math_functions.numbers import NARROW_TYPES, Number
+from lowerings.loops.math_functions.numbers import FORMATS, NARROW_TYPES, Number
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.failure import rewrites_op
 from lowerings.rewriting.levels import EVERY_LEVEL
@@ -157,9 +157,13 @@ class MathExpansion:
             self.module.body.block.add_ops(CALLED_FUNCTIONS[name]())
 
     def _expands(self, op: Operation) -> bool:
+        if type(op) not in EXPANSIONS:
+            return False
+        element = get_element_type_or_self(op.operands[0].type)
         if type(op) in self.left:
-            return get_element_type_or_self(op.operands[0].type) != f32
-        return type(op) in EXPANSIONS
+            return element != f32
+        # What nothing is known of is refused where it is printed.
+        return type(element) in FORMATS or isinstance(element, NARROW_TYPES)
 
     def _share(self, use: Use, location: LocationAttr) -> None:
         """Adds a function that computes a use, of operations at a location."""

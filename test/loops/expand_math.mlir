@@ -26,6 +26,14 @@ func.func @narrow(%x: vector<16xbf16>) -> vector<16xbf16> {
   func.return %0 : vector<16xbf16>
 }
 
+// Wider ones stay, and are refused where they are printed for LLVM.
+// CHECK-LABEL: func.func @wide
+// CHECK-NEXT:    math.tanh %x : f128
+func.func @wide(%x: f128) -> f128 {
+  %0 = math.tanh %x : f128
+  func.return %0 : f128
+}
+
 // What the steps from an estimate do not reach has a branch of its own.
 // CHECK-LABEL: func.func @estimated_inverse_root
 // CHECK-NOT:     math.sqrt
