@@ -5,7 +5,7 @@ index arithmetic folded and shared as it is written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
@@ -228,6 +228,12 @@ class LoopBuilder:
             return index.value
         constant = self.constants.index(index.constant)
         return self.binary(arith.AddiOp, index.value, constant, share=True)
+
+    def indices(
+        self, expressions: Iterable[AffineExpr], dimensions: Sequence[Index]
+    ) -> list[SSAValue]:
+        """The SSA values of affine expressions of `dimensions`."""
+        return [self.materialize(self.affine(each, dimensions)) for each in expressions]
 
     def add_index(self, lhs: Index, rhs: Index) -> Index:
         """`lhs + rhs`."""

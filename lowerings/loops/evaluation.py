@@ -98,17 +98,19 @@ class BodyEvaluator:
         for group in loops.together:
             together = InterleavedAccess(group, extents, self.vector, builder)
             self.together |= dict.fromkeys(group, together)
-        self.alone = {
-            access: MemoryAccess(access, extents, self.vector, builder) for access in loops.alone
+        self.memory = {
+            access: MemoryAccess(access, extents, self.vector, builder)
+            for access in dict.fromkeys(nest.accesses)
+            if access not in self.together or access in nest.outputs
         }
         self.indexing = {
             index.position
-            for view in (*self.alone.values(), *self.turned.values())
+            for view in (*self.memory.values(), *self.turned.values())
             for index in view.access.indices
             if isinstance(index, AffineDimExpr)
         }
         """The dimensions whose position is itself an index into memory."""
-        self.outputs = [self.alone[access] for access in nest.outputs]
+        self.outputs = [self.memory[access] for access in nest.outputs]
         self._known: dict[tuple[object, ...], SSAValue] = {}
         self._scopes: list[list[tuple[object, ...]]] = [[]]
         """What became known in each scope that is open."""
@@ -233,7 +235,7 @@ class BodyEvaluator:
             self._read_together(self.together[access], combination)
         elif access is not None:
             lanes = self.lanes(combination) if is_vector else None
-            return self._keep(key, self.alone[access].load(self.position(combination), lanes))
+            return self._keep(key, self.memory[access].load(self.position(combination), lanes))
         else:
             op = cast(Operation, value.owner)
             outside = self.builder.at(op.location)
@@ -392,8 +394,7 @@ class BodyEvaluator:
         if len(sizes) > 1:
             strides = cast("Sequence[int]", type_.get_strides())
             own = [*type_.get_shape()[:first], prod(sizes)], [*strides[:first], 1]
-            view = partial(strided_view, base, 0, *own, builder)
-            base = builder.shared(("collapsed", base, first), view)
+            base = strided_view(base, 0, *own, builder)
         indices = [self.scalar(index, combination) for index in op.indices[:first]]
         indices.append(builder.constants.index(0))
         return builder.add(GatherOp(base, indices, distances, everywhere, zero)).result

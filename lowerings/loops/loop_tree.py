@@ -178,16 +178,6 @@ class InnerLoops:
         return interleaved((a for a in read if a not in self.turned), self.order.vector)
 
     @cached_property
-    def alone(self) -> Sequence[Access]:
-        """What is read by itself, or written; where tiles have edges, blocks are for those."""
-        nest, extents = self.nest, self.nest.extents
-        others = {access for group in self.together for access in group}
-        if all(extents[loop.dimension] % loop.tile == 0 for loop in self.order.loops):
-            others.update(self.turned)
-        others.difference_update(nest.outputs)
-        return [access for access in dict.fromkeys(nest.accesses) if access not in others]
-
-    @cached_property
     def used_in_lanes(self) -> Mapping[SSAValue, None]:
         """The values that vectors are made of, or that are stored in lanes, in their order."""
         lanes = self.lane_analysis

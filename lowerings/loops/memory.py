@@ -58,13 +58,6 @@ def is_read_turned(access: Access, dimension: int | None, transposed: int | None
     )
 
 
-def takes_every_other(access: Access, dimension: int | None) -> bool:
-    """Whether steps in `dimension` move an access by two elements."""
-    is_strided = lane_stride(access, dimension) is LaneStride.STRIDED
-    strides = access.strides
-    return is_strided and dimension is not None and strides is not None and strides[dimension] == 2
-
-
 def shuffled(vectors: Sequence[SSAValue], mask: Sequence[int], builder: LoopBuilder) -> SSAValue:
     """Elements of two vectors, counted through."""
     type_ = cast("VectorType[Attribute]", vectors[0].type)
@@ -82,48 +75,36 @@ class MemoryAccess:
         extents: tuple[int, ...],
         dimension: int | None,
         builder: LoopBuilder,
-        following: int = 0,
     ):
-        """Of a strided access the view has so many elements more, `following` its last one."""
-        stride = lane_stride(access, dimension)
-        if dimension is not None and access.reaches(dimension):
-            by_last = reaches_by_last_index(access, dimension)
-            access = access if by_last else replace(access, recast=True)
-        self.access = materialize_view(access, extents, dimension, builder, following)
-        self.stride = stride
+        self.stride = lane_stride(access, dimension)
         self.dimension = dimension
         self.builder = builder
-        self.element_type: Attribute = self.access.type.element_type
-        is_vector = stride in (LaneStride.UNIT, LaneStride.REVERSED)
         self.parts: SSAValue | None = None
         """Complex numbers, where they are vectors, as their parts in turn."""
+        is_vector = self.stride in (LaneStride.UNIT, LaneStride.REVERSED)
+        if is_vector and not reaches_by_last_index(access, dimension):
+            access = replace(access, recast=True)
+        last = dimension if is_vector else None
+        self.access = materialize_view(access, extents, last, builder)
+        self.element_type: Attribute = self.access.type.element_type
         if is_vector and isinstance(self.element_type, ComplexType):
             self.parts = as_parts(self.access.memref, builder)
-
-    def indices(self, position: Sequence[Index]) -> list[SSAValue]:
-        """The indices of the element at a point of the nest."""
-        builder = self.builder
-        return [
-            builder.materialize(builder.affine(index, position)) for index in self.access.indices
-        ]
 
     def _vector_indices(self, position: Sequence[Index], lanes: int) -> list[SSAValue]:
         """The indices of the first element of a vector, in the view that it goes through."""
         builder, lowest = self.builder, self._lowest(position, lanes)
         if self.parts is None:
-            return self.indices(lowest)
+            return builder.indices(self.access.indices, lowest)
         *others, last = self.access.indices
-        return [builder.materialize(builder.affine(index, lowest)) for index in (*others, last * 2)]
+        return builder.indices([*others, last * 2], lowest)
 
     def load(self, position: Sequence[Index], lanes: int | None) -> SSAValue:
         """The element at a point, or so many from there on in the vector dimension."""
         builder, base = self.builder, self.parts or self.access.memref
         if lanes is None:
-            operands = [self.access.memref, *self.indices(position)]
+            operands = [self.access.memref, *builder.indices(self.access.indices, position)]
             return builder.write(memref.LoadOp, operands, self.element_type)
         vector_type = vector_of(self.element_type, lanes)
-        if takes_every_other(self.access, self.dimension):
-            return self._load_every_other(position, lanes)
         if self.stride is LaneStride.STRIDED:
             result = builder.constants.number(0, vector_type)
             for lane, place in self._apart(position, lanes):
@@ -148,24 +129,12 @@ class MemoryAccess:
             ]
             yield {"static_position": integer_array((lane,))}, point
 
-    def _load_every_other(self, position: Sequence[Index], lanes: int) -> SSAValue:
-        """Two vectors that overlap in one element, so that nothing after the last lane is read."""
-        builder, base = self.builder, self.access.memref
-        *others, last = self.indices(position)
-        second = builder.materialize(Index(last, lanes - 1))
-        vector_type = vector_of(self.element_type, lanes)
-        halves = [
-            builder.write(vector.LoadOp, [base, *others, index], vector_type)
-            for index in (last, second)
-        ]
-        mask = [i if i < lanes else i + 1 for i in range(0, 2 * lanes, 2)]
-        return shuffled(halves, mask, builder)
-
     def store(self, value: SSAValue, position: Sequence[Index], lanes: int | None) -> None:
         """Writes the element at a point, or so many from there on in the vector dimension."""
         builder, base = self.builder, self.parts or self.access.memref
         if lanes is None:
-            operands = [value, self.access.memref, *self.indices(position)]
+            indices = builder.indices(self.access.indices, position)
+            operands = [value, self.access.memref, *indices]
             builder.add(create(memref.StoreOp, operands=operands))
             return
         if self.stride is LaneStride.STRIDED:
@@ -239,7 +208,7 @@ INTERLEAVED = (2, 4)
 def interleaved(accesses: Iterable[Access], dimension: int | None) -> list[Sequence[Access]]:
     """
     The accesses that begin at consecutive elements, where each steps over those of the others if a
-    dimension runs in lanes.
+    dimension runs in lanes; those that step over one element alone if no other access has it.
     """
     alike: dict[tuple[SSAValue, Strides], dict[int, Access]] = {}
     for access in accesses:
@@ -257,9 +226,9 @@ def interleaved(accesses: Iterable[Access], dimension: int | None) -> list[Seque
         while by_offset:
             first = min(by_offset)
             group = [by_offset.pop(first + number, None) for number in range(count)]
-            whole = [access for access in group if access is not None]
-            if len(whole) == count:
-                found.append(whole)
+            there = [access for access in group if access is not None]
+            if len(there) == count or count == 2:
+                found.append(there)
     return found
 
 
@@ -274,20 +243,30 @@ class InterleavedAccess:
         builder: LoopBuilder,
     ):
         self.group = group
-        self.access = MemoryAccess(group[0], extents, dimension, builder, len(group) - 1)
         self.builder = builder
+        first = replace(group[0], recast=True)
+        self.access = materialize_view(first, extents, dimension, builder, len(group) - 1)
 
     def load_vectors(self, position: Sequence[Index], lanes: int) -> Mapping[Access, SSAValue]:
         """For each access the elements at a point and the next ones in the vector dimension."""
-        builder, access = self.builder, self.access
-        *others, last = access.indices(position)
-        vectors: list[SSAValue] = []
-        vector_type = vector_of(access.element_type, lanes)
-        for number in range(len(self.group)):
-            start = builder.materialize(Index(last, number * lanes))
-            operands = [access.access.memref, *others, start]
-            vectors.append(builder.write(vector.LoadOp, operands, vector_type))
-        return dict(zip(self.group, self._taken_apart(vectors, lanes), strict=True))
+        count = len(self.group)
+        if count > 1:
+            vectors = self._following(position, lanes, [number * lanes for number in range(count)])
+            return dict(zip(self.group, self._taken_apart(vectors, lanes), strict=True))
+        # Two vectors that overlap in one element, so that nothing after the last lane is read.
+        vectors = self._following(position, lanes, [0, lanes - 1])
+        mask = [i if i < lanes else i + 1 for i in range(0, 2 * lanes, 2)]
+        return {self.group[0]: shuffled(vectors, mask, self.builder)}
+
+    def _following(
+        self, position: Sequence[Index], lanes: int, distances: Sequence[int]
+    ) -> Sequence[SSAValue]:
+        """Vectors that begin so many elements behind a point."""
+        builder, type_ = self.builder, vector_of(self.access.type.element_type, lanes)
+        *others, last = builder.indices(self.access.indices, position)
+        first = [self.access.memref, *others]
+        starts = (builder.materialize(Index(last, distance)) for distance in distances)
+        return [builder.write(vector.LoadOp, [*first, start], type_) for start in starts]
 
     def _taken_apart(self, vectors: Sequence[SSAValue], lanes: int) -> list[SSAValue]:
         """Every `n`-th element of `n` vectors one after the other, for each of the `n` starts."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from math import prod
 from typing import cast
 
@@ -26,7 +27,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from lowerings.dialects.schedule import ScheduleError
-from lowerings.loops.access import Access, linear_form
+from lowerings.loops.access import Access
 from lowerings.loops.builder import Index, LoopBuilder
 from lowerings.loops.constants import integer_array, part_type
 from lowerings.loops.nest import Nest
@@ -115,20 +116,11 @@ def _merge_access(
     return replace(access, strides=strides, recast=True)
 
 
-def reaches_by_last_index(access: Access, dimension: int) -> bool:
-    """Whether steps in `dimension` move the last index, and no other, by one element."""
-    if access.recast or access.strides is None or not access.indices:
+def reaches_by_last_index(access: Access, dimension: int | None) -> bool:
+    """Whether a dimension that moves an access by one element moves the last index alone."""
+    if access.recast or access.layout is None or access.layout[0][-1] != 1:
         return False
-    if abs(access.strides[dimension]) != 1:
-        return False
-    layout = access.layout
-    if layout is None or layout[0][-1] != 1:
-        return False
-    *others, last = access.indices
-    if any(dimension in index.used_dims() for index in others):
-        return False
-    form = linear_form(last)
-    return form is not None and abs(form.coefficients.get(dimension, 0)) == 1
+    return not any(dimension in index.used_dims() for index in access.indices[:-1])
 
 
 def materialize_view(
@@ -208,7 +200,8 @@ def strided_view(
         "static_strides": integer_array(tuple(strides)),
         "operandSegmentSizes": DenseArrayBase.from_list(i32, (1, len(operands) - 1, 0, 0)),
     }
-    return builder.write(memref.ReinterpretCastOp, operands, view_type, properties)
+    write = partial(builder.write, memref.ReinterpretCastOp, operands, view_type, properties)
+    return builder.shared((memory, offset, *sizes, *strides), write)
 
 
 def as_parts(value: SSAValue, builder: LoopBuilder) -> SSAValue:

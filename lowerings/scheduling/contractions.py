@@ -133,7 +133,7 @@ there are none.
 """
 _NARROW_LANES = 0.5
 """The share of a vector from which it pays to have one along a short dimension."""
-_TERMS_WORTH_SCATTERING, _TERMS_WORTH_SCATTERING_DOTS = 32, 256
+_TERMS_WORTH_SINGLE_STORES, _TERMS_WORTH_SINGLE_STORES_DOTS = 32, 256
 """
 Terms from which a sum may be written lane by lane: instead of sums in short vectors, and of sums
 with vectors along their terms.
@@ -173,18 +173,18 @@ def contraction_plans(nest: Nest, vector_bits: int) -> Iterator[Schedule]:
     ]
     yield from _plans_in_columns(unit, _NARROW_LANES)
     dot = _dot_plan(nest, contraction, vector_bits)
-    terms = _TERMS_WORTH_SCATTERING if dot is None else _TERMS_WORTH_SCATTERING_DOTS
+    terms = _TERMS_WORTH_SINGLE_STORES if dot is None else _TERMS_WORTH_SINGLE_STORES_DOTS
     # Packing columns without unit stride costs more than computing few rows in short vectors.
-    scattered = [
+    apart = [
         each
         for roles in both
         if nest.points(roles.rows) >= _ROWS_WORTH_PACKING and nest.points(roles.summed) >= terms
         for each in _columns_of(nest, roles, LaneStride.STRIDED, vector_bits)
         if each.extent >= each.most_lanes
     ]
-    if scattered:
+    if apart:
         # As little apart in the output as possible, which sums of many terms make up for.
-        yield min(scattered, key=lambda each: nest.output_stride(each.vector)).packed()
+        yield min(apart, key=lambda each: nest.output_stride(each.vector)).packed()
     if dot is not None:
         yield dot
     yield from _plans_in_columns(unit, 0)
@@ -319,7 +319,7 @@ class _Columns:
     @cached_property
     def row(self) -> int | None:
         """
-        The row dimension that is tiled: the longest. Where vectors are scattered, the one whose
+        The row dimension that is tiled: the longest. Where their lanes are apart, the one whose
         numbers lie between theirs: a tile then writes whole lines of the cache.
         """
         output, rows = self.nest.outputs[0], self.roles.rows

@@ -23,7 +23,6 @@ from lowerings.loops.memory import (
     interleaved,
     is_read_turned,
     lane_stride,
-    takes_every_other,
 )
 from lowerings.loops.nest import Nest
 from lowerings.loops.order_rules import (
@@ -399,7 +398,7 @@ def _cost_in_lanes(nest: Nest, dimension: int, lanes: int, transposed: int | Non
     extent = nest.extents[dimension]
     cost = body_cost(nest)
     groups = interleaved(nest.read.values(), dimension)
-    together = {access for group in groups for access in group}
+    together = {access: len(group) for group in groups for access in group}
     for access in nest.accesses:
         stride = lane_stride(access, dimension)
         if stride in _ACCESS_COST:
@@ -409,9 +408,7 @@ def _cost_in_lanes(nest: Nest, dimension: int, lanes: int, transposed: int | Non
         elif is_read_turned(access, dimension, transposed):
             cost += _TRANSPOSED_BLOCK_COST
         elif access in together:
-            cost += _INTERLEAVED_COST
-        elif takes_every_other(access, dimension):
-            cost += _EVERY_OTHER_COST
+            cost += _INTERLEAVED_COST if together[access] > 1 else _EVERY_OTHER_COST
         else:
             cost += _STRIDED_LANE_COST * min(lanes, extent)
     vectors = ceil(extent / lanes)

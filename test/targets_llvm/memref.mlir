@@ -59,6 +59,34 @@ func.func @known_distances(%x: memref<2x8x8xf32>, %n: index) {
   func.return
 }
 
+// A multiple of such a counter is in bounds as well where its sum with a number is; a negative one is not.
+// CHECK: define void @multiples(ptr {{.*}} %[[X:[^)]*]])
+func.func @multiples(%x: memref<8x3xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %minus = arith.constant -1 : index
+  // CHECK: %[[I:.*]] = phi i64 [ 0, %entry ]
+  scf.for %i = %c0 to %c2 step %c1 {
+    // CHECK-NEXT: %[[M:.*]] = mul i64 %[[I]], 3
+    // CHECK-NEXT: add i64 %[[M]], 1
+    // CHECK-NEXT: %[[BASE:.*]] = getelementptr inbounds [3 x float], ptr %[[X]], i64 %[[M]], i64 0
+    // CHECK-NEXT: %[[A:.*]] = getelementptr inbounds float, ptr %[[BASE]], i64 3
+    // CHECK-NEXT: load float, ptr %[[A]], align 4
+    %m = arith.muli %i, %c3 : index
+    %n = arith.addi %m, %c1 : index
+    %a = memref.load %x[%n, %c0] : memref<8x3xf32>
+    // CHECK-NEXT: mul i64 %[[I]], -1
+    // CHECK-NEXT: %[[J:.*]] = add i64 %{{.*}}, 3
+    // CHECK-NEXT: getelementptr inbounds [3 x float], ptr %[[X]], i64 %[[J]], i64 0
+    %back = arith.muli %i, %minus : index
+    %j = arith.addi %back, %c3 : index
+    memref.store %a, %x[%j, %c0] : memref<8x3xf32>
+  }
+  func.return
+}
+
 // Strides known at run time are arguments after the pointer: two sizes, then two strides.
 // CHECK: define void @strides(ptr noundef readonly %[[X:[^,]*]], i64 %{{[^,]*}}, i64 %{{[^,]*}}, i64 %[[S:[^,]*]], i64 %[[T:[^,]*]], i64 %[[I:[^,]*]])
 func.func @strides(%x: memref<?x?xf32, strided<[?, ?], offset: ?>>, %i: index) {

@@ -113,11 +113,17 @@ def _start_and_more(e: FunctionEmitter, index: SSAValue) -> tuple[str, int]:
     if operand.isdecimal():
         return "0", int(operand)
     op = index.owner
-    if type(op) is arith.AddiOp and op.lhs in e.counters:
-        more = e.values[op.rhs]
-        if more.isdecimal():
-            return e.values[op.lhs], int(more)
+    if type(op) is arith.AddiOp and e.values[op.rhs].isdecimal() and _is_counted(e, op.lhs):
+        return e.values[op.lhs], int(e.values[op.rhs])
     return operand, 0
+
+
+def _is_counted(e: FunctionEmitter, index: SSAValue) -> bool:
+    """Whether an index is a loop's counter, which is not negative, or a multiple of one."""
+    op = index.owner
+    if type(op) is arith.MuliOp and e.values[op.rhs].isdecimal():
+        index = op.lhs
+    return index in e.counters
 
 
 def from_memory(e: FunctionEmitter, operand: str, type_: ValueType) -> str:
