@@ -360,6 +360,7 @@ def machine_target(machine: Machine, *, flush_subnormals: bool = False) -> XlaAt
         flush_subnormals,
         machine.estimates_roots,
         machine.scales_by_powers,
+        machine.converts_halves,
     )
 
 

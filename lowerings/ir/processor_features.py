@@ -15,3 +15,6 @@ ROOT_ESTIMATES: Final = frozenset(("+avx512f", "+avx512vl"))
 
 SCALING: Final = ROOT_ESTIMATES
 """One with all of them multiplies f32 by powers of two, rounding once, in one instruction."""
+
+HALVES: Final = "+f16c"
+"""One with it converts f16 from and to f32."""

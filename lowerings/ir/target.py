@@ -46,6 +46,8 @@ class Target:
     """Whether it has an estimate of reciprocal roots of f32, as AVX-512 has."""
     scales_by_powers: bool = False
     """Whether it multiplies f32 by powers of two in one instruction, as AVX-512 does."""
+    converts_halves: bool = True
+    """Whether it converts f16 from and to f32, as F16C does on x86."""
 
     def __post_init__(self) -> None:
         bits = self.vector_bits

@@ -9,9 +9,10 @@ rounded once: both go by way of f32 or f64.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from typing import TypeAlias
 
 from xdsl.dialects import arith, func, math, vector
 from xdsl.dialects.builtin import (
@@ -30,6 +31,7 @@ from xdsl.ir import Attribute, Operation
 
 from lowerings.dialects.arith_extension import with_element_type
 from lowerings.ir.float_formats import FLOAT_FORMATS, SMALL_FLOATS, FloatFormat, Specials
+from lowerings.ir.target import Target
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import FunctionConstants, element_bits
 from lowerings.loops.math_functions.numbers import FORMATS, Number
@@ -148,6 +150,9 @@ def rounded_to_odd(number: Number) -> Number:
 
 
 FORMATS_WITHOUT_ARITHMETIC = {**SMALL_FLOATS, BFloat16Type: BFLOAT}
+WITHOUT_HALVES = {**FORMATS_WITHOUT_ARITHMETIC, Float16Type: FLOAT_FORMATS[Float16Type]}
+"""Where the processor does not convert f16: LLVM would call functions of the C library."""
+Formats: TypeAlias = Mapping[type[Attribute], FloatFormat]
 
 FUSED = frozenset((math.FmaOp, vector.FMAOp))
 ON_VECTORS = frozenset((vector.ReductionOp, vector.FMAOp))
@@ -166,8 +171,8 @@ class ExpandSmallFloatsPass(FunctionPass):
     Conversions become integer arithmetic on the codes, with one rounding to nearest, ties to even.
     Any other operation of arith and math, and reductions of vectors, are done in f32 and the result
     is rounded. Integers that become floats of at most 8 bits are rounded to f32 before. Of f16,
-    products that are added and conversions from f64 are rounded once. Conversions between bf16 and
-    f32 stay.
+    products that are added and conversions from f64 are rounded once; where the target does not
+    convert it, it is one of the narrower floats. Conversions between bf16 and f32 stay.
 
     ```mlir
     %1 = arith.extf %0 : f8E8M0FNU to f32
@@ -189,25 +194,30 @@ class ExpandSmallFloatsPass(FunctionPass):
     takes = EVERY_LEVEL
 
     def on_functions(self, module: ModuleOp) -> Callable[[func.FuncOp], bool]:
-        """The same for all modules."""
-        return expand_function
+        """The same for all modules of a processor."""
+        has_halves = Target.of(module).converts_halves
+        formats = FORMATS_WITHOUT_ARITHMETIC if has_halves else WITHOUT_HALVES
+        return partial(_expand_function, formats)
 
 
-def expand_function(function: func.FuncOp) -> bool:
+def _expand_function(formats: Formats, function: func.FuncOp) -> bool:
     """Expands what a function computes of small floats; whether there was anything."""
-    found = [op for op in operations_in(function) if _computes(type(op)) and _is_expanded(op)]
+    found = [
+        op for op in operations_in(function) if _computes(type(op)) and _is_expanded(op, formats)
+    ]
     if not found:
         return False
     builder = LoopBuilder(FunctionConstants(function.body.blocks[0]))
     for op in found:
-        attempt(partial(_expand, op, builder))
+        attempt(partial(_expand, op, builder, formats))
     return True
 
 
 @rewrites_op
-def _expand(op: Operation, builder: LoopBuilder) -> None:
+def _expand(op: Operation, builder: LoopBuilder, formats: Formats) -> None:
     builder.location = op.location
-    result = _evaluate(op, [Number(builder, operand) for operand in op.operands], builder)
+    operands = [Number(builder, operand) for operand in op.operands]
+    result = _evaluate(op, operands, builder, formats)
     builder.insert_before(op)
     op.results[0].replace_all_uses_with(result.value)
     erase(op)
@@ -220,12 +230,12 @@ def _computes(op_class: type[Operation]) -> bool:
     return (is_arithmetic and not issubclass(op_class, MOVES)) or op_class in ON_VECTORS
 
 
-def _is_expanded(op: Operation) -> bool:
+def _is_expanded(op: Operation, formats: Formats) -> bool:
     values = (*operands_of(op), *op.results)
     types = [type(_element_type(value.type)) for value in values]
     if type(op) in CONVERSIONS and {*types} == {BFloat16Type, Float32Type}:
         return False
-    return not FORMATS_WITHOUT_ARITHMETIC.keys().isdisjoint(types) or (
+    return not formats.keys().isdisjoint(types) or (
         types[-1] is Float16Type and (Float64Type in types or type(op) in FUSED)
     )
 
@@ -236,18 +246,16 @@ def _element_type(type_: Attribute) -> Attribute:
     return type_
 
 
-def _format_of(type_: Attribute) -> FloatFormat | None:
-    return FORMATS_WITHOUT_ARITHMETIC.get(type(type_))
-
-
-def _evaluate(op: Operation, given: Sequence[Number], builder: LoopBuilder) -> Number:
+def _evaluate(
+    op: Operation, given: Sequence[Number], builder: LoopBuilder, formats: Formats
+) -> Number:
     """The result of an operation on operands."""
     element_type = _element_type(op.results[0].type)
-    format_ = _format_of(element_type)
+    format_ = formats.get(type(element_type))
     if isinstance(op, arith.NegfOp) and format_ is not None and format_.has_negative_zero:
         code = given[0].bitcast(IntegerType(format_.bits))
         return (code ^ format_.sign).bitcast(element_type)
-    operands = [_extended(number) for number in given]
+    operands = [_extended(number, formats) for number in given]
     if isinstance(op, CONVERSIONS):
         number = operands[0]
     else:
@@ -262,9 +270,9 @@ def _evaluate(op: Operation, given: Sequence[Number], builder: LoopBuilder) -> N
     return rounded_from_single(_as_single(number), format_, element_type)
 
 
-def _extended(number: Number) -> Number:
+def _extended(number: Number, formats: Formats) -> Number:
     """A small float as f32; any other number itself."""
-    format_ = _format_of(number.element_type)
+    format_ = formats.get(type(number.element_type))
     if format_ is None:
         return number
     return number.extended() if format_ is BFLOAT else extended_to_single(number, format_)

@@ -11,8 +11,10 @@ from loops_level import mlir_type, spell
 from machine_code import AnyArray, MachineCode, lower
 from small_programs import same
 
+import lowerings
 from lowerings.ir.float_formats import SMALL_FLOATS
 from lowerings.loops.expand_small_floats import ExpandSmallFloatsPass
+from lowerings.targets.llvm.machine import host
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.mlir_text import print_mlir
 from xla_dialect.reference.rounding import rounded
@@ -254,3 +256,12 @@ def test_mlir_accepts_the_expansions(name: str, mlir_opt_path: str) -> None:
                 check=True,
                 capture_output=True,
             )
+
+
+@pytest.mark.skipif("x86_64" not in host().triple, reason="others have instructions for it")
+def test_f16_where_no_instruction_converts_it() -> None:
+    """LLVM would call functions that this process need not have; 3e-3 squared is subnormal."""
+    text = "ENTRY m { x = f16[3] parameter(0) y = f16[3] multiply(x, x) ROOT z = f16[3] add(y, x) }"
+    x = np.array([3e-3, -0.0, 200.5], np.float16)
+    (found,) = lowerings.compile(text, target="host{features=-avx}")(x)
+    np.testing.assert_array_equal(found, x * x + x)

@@ -23,7 +23,7 @@ from typing import Any
 import llvmlite.binding as llvm
 from llvmlite.utils import get_library_name
 
-from lowerings.ir.processor_features import BFLOAT_PAIRS, QUADS, ROOT_ESTIMATES, SCALING
+from lowerings.ir.processor_features import BFLOAT_PAIRS, HALVES, QUADS, ROOT_ESTIMATES, SCALING
 from xla_dialect.diagnostics import XlaError
 
 
@@ -143,7 +143,7 @@ _BASE_VECTOR_BITS = {"riscv64": 0}
 """The vectors of a processor without any of these features, where they are not of 128 bits."""
 
 _NEEDING: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("sse", "sse2", "sse3", "ssse3", "sse4.1", "sse4.2", "avx"), ("avx",)),
+    **dict.fromkeys(("sse", "sse2", "sse3", "ssse3", "sse4.1", "sse4.2", "avx"), ("avx", "f16c")),
     "avx2": ("avx512", "avxvnni"),
     "f16c": ("avx512",),
     "fma": ("avx512",),
@@ -215,6 +215,11 @@ class Machine:
     def scales_by_powers(self) -> bool:
         """Whether it has instructions that multiply f32 by powers of two."""
         return SCALING.issubset(_split(self.features))
+
+    @property
+    def converts_halves(self) -> bool:
+        """Whether it converts f16, or what LLVM calls for that is at hand, as on RISC-V."""
+        return self.architecture != "x86_64" or HALVES in _split(self.features)
 
     def _has(self, one_of: Sequence[str]) -> bool:
         # The widest vectors count: those with AVX-512 that have VNNI for others only are rare.
