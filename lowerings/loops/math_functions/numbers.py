@@ -103,15 +103,13 @@ class Number(Formula["Number"]):
     def _lift(self, operand: Operand) -> Number:
         return operand if isinstance(operand, Number) else self.constant(operand)
 
-    def _emit(
-        self,
-        op_class: type[Operation],
-        operands: Sequence[Operand],
-        result_type: Attribute | None = None,
-    ) -> Number:
+    def _emit(self, op_class: type[Operation], operands: Sequence[Operand]) -> Number:
         values = [self._lift(operand).value for operand in operands]
-        value = self.builder.write(op_class, values, result_type or self.type)
-        return Number(self.builder, value)
+        return Number(self.builder, self.builder.write(op_class, values, self.type))
+
+    def _converted(self, op_class: type[Operation], element_type: Attribute) -> Number:
+        result_type = with_element_type(self.type, element_type)
+        return Number(self.builder, self.builder.write(op_class, [self.value], result_type))
 
     def operation(self, op_class: type[Operation], *operands: Operand) -> Number:
         """An operation of numbers of this one's type: of integers for that of floats."""
@@ -180,36 +178,31 @@ class Number(Formula["Number"]):
 
     def bitcast(self, element_type: Attribute) -> Number:
         """The bits of a number as another type of the same width."""
-        result_type = with_element_type(self.type, element_type)
-        return self._emit(arith.BitcastOp, [self], result_type)
+        return self._converted(arith.BitcastOp, element_type)
 
     def to_float(self, element_type: Attribute) -> Number:
         """An integer as a float of `element_type`."""
-        return self._emit(SIToFPOp, [self], with_element_type(self.type, element_type))
+        return self._converted(SIToFPOp, element_type)
 
     def to_integer(self, element_type: Attribute) -> Number:
         """A float, rounded towards zero, as an integer of `element_type`."""
-        return self._emit(FPToSIOp, [self], with_element_type(self.type, element_type))
+        return self._converted(FPToSIOp, element_type)
 
     def extended(self, element_type: Attribute = f32) -> Number:
         """A float in a wider type."""
-        result_type = with_element_type(self.type, element_type)
-        return self._emit(arith.ExtFOp, [self], result_type)
+        return self._converted(arith.ExtFOp, element_type)
 
     def truncated(self, element_type: Attribute) -> Number:
         """A float rounded to a narrower type."""
-        result_type = with_element_type(self.type, element_type)
-        return self._emit(arith.TruncFOp, [self], result_type)
+        return self._converted(arith.TruncFOp, element_type)
 
     def cut(self, bits: int) -> Number:
         """The low bits of an integer."""
-        result_type = with_element_type(self.type, IntegerType(bits))
-        return self._emit(TruncIOp, [self], result_type)
+        return self._converted(TruncIOp, IntegerType(bits))
 
     def zero_extended(self, bits: int) -> Number:
         """An unsigned integer in more bits."""
-        result_type = with_element_type(self.type, IntegerType(bits))
-        return self._emit(ExtUIOp, [self], result_type)
+        return self._converted(ExtUIOp, IntegerType(bits))
 
     def times_wide(self, factor: Operand) -> tuple[Number, Number]:
         """The low and the high half of the product of two unsigned integers."""
