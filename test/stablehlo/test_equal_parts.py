@@ -328,7 +328,7 @@ def test_runs_of_scalars_are_called(step: str, count: int):
         # What stands between, and uses a value, ends the run.
         (
             "    {1}l = stablehlo.broadcast_in_dim {1}g, dims = [] : (tensor<f32>) -> tensor<3xf32>\n"
-            "    {1}m = stablehlo.slice {1}l [0:1] : (tensor<3xf32>) -> tensor<1xf32>",
+            "    {1}m = stablehlo.custom_call @f({1}l) : (tensor<3xf32>) -> tensor<1xf32>",
             0,
         ),
         (
@@ -402,7 +402,9 @@ UPDATE = """\
     {0}r = stablehlo.tanh {0}q : {1}
     {0}s = stablehlo.add {0}r, %y : {1}
     {0}t = stablehlo.abs {0}s : {1}
+    {0}u = stablehlo.negate {0}q : {1}
 """
+"""What is computed last, of a value of the update, nothing uses."""
 
 
 def test_layers_and_their_updates_are_called():

@@ -326,7 +326,7 @@ class FunctionLines:
         self.duplicates: dict[str, str] = {}
         """Values that equal an earlier one, with that."""
         self.gone = set[int]()
-        """The lines of parts that are called."""
+        """The lines of parts that are called, and of what nothing uses."""
         self._aliases = {each[1]: int(each[2]) for each in _ALIASED.finditer(head)}
         self.calls: dict[int, list[_OutlinedCall]] = {}
         """What stands instead of the last lines of parts."""
@@ -334,6 +334,15 @@ class FunctionLines:
         """How values are called that are among several results of a call."""
         self._read(known)
         self.returned = _values(self._last, self.duplicates)
+        needed = set(self.returned)
+        for number in reversed(range(len(self.before_return))):
+            operation = self.operations.get(number)
+            if operation is None:
+                needed.update(self.values_of(number))
+            elif operation.result in needed:
+                needed.update(operation.operands)
+            else:
+                self.gone.add(number)
 
     def _read(self, known: _Operations) -> None:
         equal: dict[tuple[str, ...], str] = {}
