@@ -320,6 +320,7 @@ UNCHECKED: dict[type[Operation], str] = {
     memref.DeallocOp: "accesses no element",
     memref.DimOp: "accesses no element",
     memref.AssumeAlignmentOp: "accesses no element",
+    memref.ExtractStridedMetaDataOp: "accesses no element",
     func.CallOp: "passes memrefs of the types that the function has",
 }
 """Operations on memrefs that need no check, and why."""
