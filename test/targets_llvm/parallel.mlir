@@ -67,6 +67,8 @@
 // CHECK: define internal void @xla.nested.task(i64 %{{.*}}, i64 %{{.*}}, i64 %{{.*}}, ptr noundef %{{.*}}) #1 {
 // CHECK-NOT: call void
 // CHECK-NOT: @xla.start.1
+// CHECK: define internal void @xla.around.task(i64 %{{.*}}, i64 %{{.*}}, ptr {{[^,]*}}, i64 %[[ROW:[^ ,]*]], ptr {{[^,]*}})
+// CHECK: getelementptr inbounds [8 x float], ptr %{{.*}}, i64 %[[ROW]], i64
 // What a task does not write is promised to be read only.
 // CHECK: define internal void @xla.copying.task(i64 %{{.*}}, i64 %{{.*}}, ptr noundef noalias readonly %{{.*}}, ptr noundef noalias %{{[^ ]*}})
 
@@ -101,6 +103,21 @@ func.func @nested(%a: memref<8x8xindex>, %n: index) {
     }) : (index, index, index) -> ()
     scf.reduce
   }) : (index, index, index, index, index, index) -> ()
+  func.return
+}
+
+// A task gets a sum from outside, and not its terms.
+func.func @around(%a: memref<8x8xf32>, %b: memref<8xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %row = arith.addi %c0, %n : index
+  "scf.parallel"(%c0, %c8, %c1) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> ({
+  ^bb0(%i: index):
+    %x = memref.load %a[%row, %i] : memref<8x8xf32>
+    memref.store %x, %b[%i] : memref<8xf32>
+    scf.reduce
+  }) : (index, index, index) -> ()
   func.return
 }
 

@@ -113,15 +113,18 @@ def _start_and_more(e: FunctionEmitter, index: SSAValue) -> tuple[str, int]:
     if operand.isdecimal():
         return "0", int(operand)
     op = index.owner
-    if type(op) is arith.AddiOp and e.values[op.rhs].isdecimal() and _is_counted(e, op.lhs):
-        return e.values[op.lhs], int(e.values[op.rhs])
+    if type(op) is arith.AddiOp:
+        # The sum may be known in the body of a parallel loop where its terms are not.
+        start, more = e.values.get(op.lhs), e.values.get(op.rhs, "")
+        if start is not None and more.isdecimal() and _is_counted(e, op.lhs):
+            return start, int(more)
     return operand, 0
 
 
 def _is_counted(e: FunctionEmitter, index: SSAValue) -> bool:
     """Whether an index is a loop's counter, which is not negative, or a multiple of one."""
     op = index.owner
-    if type(op) is arith.MuliOp and e.values[op.rhs].isdecimal():
+    if type(op) is arith.MuliOp and e.values.get(op.rhs, "").isdecimal():
         index = op.lhs
     return index in e.counters
 
